@@ -1,0 +1,1 @@
+"""One module or folder a chat platform; no platform knows another."""

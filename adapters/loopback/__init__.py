@@ -1,0 +1,1 @@
+"""Local servers that speak the platforms' wire protocols and enforce their rules."""

@@ -1,0 +1,198 @@
+"""The Web API's methods. Each takes arguments and returns the body of a good answer, or refuses."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from adapters.loopback.slack import rule
+from adapters.loopback.slack.answer import RefusedError
+from adapters.loopback.slack.argument import Arguments
+from adapters.loopback.slack.change import Change, EphemeralPosted, ReactionAdded, StatusSet
+from adapters.loopback.slack.content import read_post, read_update
+from adapters.loopback.slack.history import History
+from adapters.loopback.slack.message import Message, to_wire
+from adapters.loopback.slack.workspace import Channel, User, Workspace
+
+Payload = dict[str, object]
+
+
+class WebApi:
+    """What the methods do once a call was let in.
+
+    Args:
+        workspace: who and what there is.
+        history: where messages go.
+        tell: hears what the history does not tell.
+        open_socket: makes the one-time address of a new socket.
+    """
+
+    def __init__(
+        self, workspace: Workspace, history: History, tell: Callable[[Change], None], open_socket: Callable[[], str]
+    ) -> None:
+        self._workspace = workspace
+        self._history = history
+        self._tell = tell
+        self._open_socket = open_socket
+        self.methods: dict[str, Callable[[Arguments], Payload]] = {
+            "apps.connections.open": self._connections_open,
+            "assistant.threads.setStatus": self._set_status,
+            "auth.test": self._auth_test,
+            "chat.delete": self._delete,
+            "chat.postEphemeral": self._post_ephemeral,
+            "chat.postMessage": self._post_message,
+            "chat.update": self._update,
+            "conversations.history": self._conversations_history,
+            "conversations.info": self._conversations_info,
+            "conversations.replies": self._replies,
+            "reactions.add": self._add_reaction,
+            "users.info": self._users_info,
+        }
+
+    def _connections_open(self, _: Arguments) -> Payload:
+        return {"url": self._open_socket()}
+
+    def _auth_test(self, _: Arguments) -> Payload:
+        return {
+            "url": f"https://{self._workspace.name}.slack.com/",
+            "team": self._workspace.name,
+            "user": self._workspace.bot_name,
+            "team_id": self._workspace.team,
+            "user_id": self._workspace.bot_user,
+            "bot_id": self._workspace.bot_id,
+            "is_enterprise_install": False,
+        }
+
+    def _post_message(self, arguments: Arguments) -> Payload:
+        channel = self._joined_channel(arguments.text("channel"))
+        content, warnings = read_post(arguments)
+        thread = _read_thread(arguments)
+        message = self._history.post(channel=channel.id, user=self._bot(), content=content, thread=thread)
+        body: Payload = {"channel": channel.id, "ts": message.ts, "message": self._wire(message)}
+        if warnings:
+            body |= {"warning": ",".join(warnings), "response_metadata": {"warnings": warnings}}
+        return body
+
+    def _update(self, arguments: Arguments) -> Payload:
+        before = self._own_message(arguments, rule.NOT_THE_AUTHOR)
+        content = read_update(arguments)
+        if "metadata" not in arguments:
+            content = replace(content, metadata=before.content.metadata)
+        message = self._history.edit(before, content)
+        return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": self._wire(message)}
+
+    def _delete(self, arguments: Arguments) -> Payload:
+        message = self._history.delete(self._own_message(arguments, rule.NOT_THE_OWNER))
+        return {"channel": message.channel, "ts": message.ts}
+
+    def _post_ephemeral(self, arguments: Arguments) -> Payload:
+        channel = self._joined_channel(arguments.text("channel"))
+        reader = self._user(arguments.text("user"))
+        content, _ = read_post(arguments)
+        message = self._history.draft(channel=channel.id, user=self._bot(), content=content)
+        self._tell(EphemeralPosted(user=reader.id, message=message))
+        return {"message_ts": message.ts}
+
+    def _conversations_info(self, arguments: Arguments) -> Payload:
+        channel = self._channel(arguments.text("channel"))
+        described: Payload = {
+            "id": channel.id,
+            "name": channel.name,
+            "is_channel": channel.type == "channel",
+            "is_im": channel.type == "im",
+            "is_private": channel.type != "channel",
+            "is_member": channel.joined,
+        }
+        return {"channel": described | ({"user": channel.user} if channel.user else {})}
+
+    def _conversations_history(self, arguments: Arguments) -> Payload:
+        channel = self._joined_channel(arguments.text("channel"))
+        messages = [message for message in self._history.messages(channel.id) if not message.is_reply]
+        return self._page(arguments, messages[::-1])
+
+    def _replies(self, arguments: Arguments) -> Payload:
+        channel = self._joined_channel(arguments.text("channel"))
+        message = self._history.find(channel.id, arguments.text("ts"))
+        if message is None or (message.deleted and message.thread_ts is None):
+            raise RefusedError(rule.THREAD_UNKNOWN)
+        return self._page(arguments, list(self._history.messages(channel.id, message.thread_ts or message.ts)))
+
+    def _users_info(self, arguments: Arguments) -> Payload:
+        user = self._user(arguments.text("user"))
+        return {
+            "user": {"id": user.id, "team_id": self._workspace.team, "name": user.name, "is_bot": bool(user.bot_id)}
+        }
+
+    def _add_reaction(self, arguments: Arguments) -> Payload:
+        channel = self._joined_channel(arguments.text("channel"))
+        message = self._standing(channel, arguments.text("timestamp"))
+        self._tell(ReactionAdded(message=message, name=arguments.text("name")))
+        return {}
+
+    def _set_status(self, arguments: Arguments) -> Payload:
+        channel = self._joined_channel(arguments.text("channel_id"))
+        thread = arguments.text("thread_ts")
+        self._tell(StatusSet(channel=channel.id, thread_ts=thread, text=arguments.text("status")))
+        return {}
+
+    def _bot(self) -> User:
+        return self._user(self._workspace.bot_user)
+
+    def _user(self, user_id: str) -> User:
+        user = self._workspace.user(user_id)
+        if user is None:
+            raise RefusedError(rule.USER_UNKNOWN)
+        return user
+
+    def _channel(self, key: str) -> Channel:
+        channel = self._workspace.channel(key)
+        if channel is None:
+            raise RefusedError(rule.CHANNEL_UNKNOWN)
+        return channel
+
+    def _joined_channel(self, key: str) -> Channel:
+        channel = self._channel(key)
+        if not channel.joined:
+            raise RefusedError(rule.NOT_A_MEMBER)
+        return channel
+
+    def _standing(self, channel: Channel, ts: str) -> Message:
+        message = self._history.find(channel.id, ts)
+        if message is None or message.deleted:
+            raise RefusedError(rule.MESSAGE_UNKNOWN)
+        return message
+
+    def _own_message(self, arguments: Arguments, otherwise: rule.Rule) -> Message:
+        message = self._standing(self._channel(arguments.text("channel")), arguments.text("ts"))
+        if message.author != "bot":
+            raise RefusedError(otherwise)
+        return message
+
+    def _page(self, arguments: Arguments, messages: list[Message]) -> Payload:
+        """The messages a listing asked for, metadata only if that was asked for, too."""
+        limit = arguments.number("limit", 1000)
+        oldest, latest = _moment(arguments, "oldest", 0.0), _moment(arguments, "latest", math.inf)
+        ends = {oldest, latest} if arguments.flag("inclusive") else set[float]()
+        inside = [message for message in messages if oldest < float(message.ts) < latest or float(message.ts) in ends]
+        wires = [self._wire(message) for message in inside[:limit]]
+        if not arguments.flag("include_all_metadata"):
+            for wire in wires:
+                wire.pop("metadata", None)
+        return {"messages": wires, "has_more": len(inside) > limit}
+
+    def _wire(self, message: Message) -> Payload:
+        return to_wire(message, self._workspace.team, self._workspace.app)
+
+
+def _moment(arguments: Arguments, name: str, default: float) -> float:
+    try:
+        return float(arguments.text(name) or default)
+    except ValueError:
+        return default
+
+
+def _read_thread(arguments: Arguments) -> str | None:
+    thread = arguments.text("thread_ts")
+    seconds, dot, micros = thread.partition(".")
+    if thread and not (dot and seconds.isdecimal() and micros.isdecimal()):
+        raise RefusedError(rule.THREAD_FORMAT)
+    return thread or None

@@ -1,0 +1,156 @@
+"""A message, all that was ever shown under its id, and how Slack writes it on the wire."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from adapters.loopback.slack.markup import unescape
+from adapters.loopback.slack.ping import Ping
+
+Author = Literal["user", "bot"]
+Markup = Literal["markdown", "mrkdwn"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What one call put into a message.
+
+    Attributes:
+        text: ``markdown_text`` or ``text``, as sent; what a user wrote, as Slack passes it on.
+        markup: how Slack reads it.
+        blocks: as sent.
+        attachments: as sent.
+        metadata: as sent; none where there is none.
+        unfurl_links: as sent, none where the call was silent; likewise the next three.
+        pings: what Slack would resolve.
+    """
+
+    text: str
+    markup: Markup = "mrkdwn"
+    blocks: Sequence[object] = ()
+    attachments: Sequence[object] = ()
+    metadata: Mapping[str, object] | None = None
+    unfurl_links: bool | None = None
+    unfurl_media: bool | None = None
+    parse: str | None = None
+    link_names: bool | None = None
+    pings: tuple[Ping, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One edit: when (platform seconds, and as Slack's id of the edit), to what, and whether it changed anything."""
+
+    t: float
+    ts: str
+    content: Content
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message as it stands now, with its history.
+
+    Attributes:
+        channel: the channel's id.
+        ts: the message's id, unique in the server, increasing.
+        t: platform seconds since the server's start.
+        author: "bot" for ours only; other bots are users with a ``bot_id``.
+        user: the author's user id.
+        bot_id: the author's bot id, if it is a bot.
+        content: what is shown now.
+        original: what was posted.
+        edits: all edits, oldest first, also those that changed nothing.
+        thread_ts: the thread's first message, if this is a reply or has replies to it.
+        asked_thread: the ``thread_ts`` of the call; differs from ``thread_ts`` where Slack posted it at top level.
+        client_msg_id: what Slack's clients send along.
+        deleted: gone, or a tombstone.
+    """
+
+    channel: str
+    ts: str
+    t: float
+    author: Author
+    user: str
+    content: Content
+    original: Content
+    bot_id: str | None = None
+    edits: tuple[Edit, ...] = ()
+    thread_ts: str | None = None
+    asked_thread: str | None = None
+    client_msg_id: str | None = None
+    deleted: bool = False
+
+    @property
+    def id(self) -> str:
+        """The message's id, in Slack's words its ``ts``."""
+        return self.ts
+
+    @property
+    def text(self) -> str:
+        """The text as it was last sent."""
+        return self.content.text
+
+    @property
+    def display(self) -> str:
+        """The text with Slack's three entities undone: what a reader sees of it."""
+        return unescape(self.content.text)
+
+    @property
+    def edited(self) -> bool:
+        """Whether it was ever edited."""
+        return bool(self.edits)
+
+    @property
+    def pings(self) -> tuple[Ping, ...]:
+        """What Slack would have resolved in any of its versions."""
+        versions = (self.original, *(edit.content for edit in self.edits))
+        return tuple(ping for version in versions for ping in version.pings)
+
+    @property
+    def unthreaded(self) -> bool:
+        """It was meant for a thread, and Slack posted it at the channel's top level."""
+        return self.asked_thread is not None and self.asked_thread != self.thread_ts
+
+    @property
+    def is_reply(self) -> bool:
+        """It stands in another message's thread."""
+        return self.thread_ts is not None and self.thread_ts != self.ts
+
+    def to_json(self) -> dict[str, object]:
+        """The message as ``play --json`` prints it."""
+        return {
+            "id": self.ts,
+            "author": self.author,
+            "text": self.display,
+            "edited": self.edited,
+            "thread": self.thread_ts,
+        }
+
+
+def to_wire(message: Message, team: str, app: str) -> dict[str, object]:
+    """Write the message as the Web API and the Events API do."""
+    wire: dict[str, object] = {
+        "type": "message",
+        "user": message.user,
+        "text": message.content.text,
+        "ts": message.ts,
+        "team": team,
+    }
+    if message.bot_id is not None:
+        wire |= {"bot_id": message.bot_id}
+    if message.author == "bot":
+        wire |= {"app_id": app}
+    if message.client_msg_id is not None:
+        wire |= {"client_msg_id": message.client_msg_id}
+    if message.thread_ts is not None:
+        wire |= {"thread_ts": message.thread_ts}
+    if message.edits:
+        wire |= {"edited": {"user": message.user, "ts": message.edits[-1].ts}}
+    if message.content.metadata is not None:
+        wire |= {"metadata": dict(message.content.metadata)}
+    if message.content.blocks:
+        wire |= {"blocks": list(message.content.blocks)}
+    if message.content.attachments:
+        wire |= {"attachments": list(message.content.attachments)}
+    return wire

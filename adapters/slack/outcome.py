@@ -1,0 +1,150 @@
+"""What Slack's answer to an operation means, as data.
+
+Sources: the error lists of https://docs.slack.dev/reference/methods/chat.postMessage and .../chat.update ;
+https://docs.slack.dev/apis/web-api/rate-limits
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from gateway.operation import (
+    Forbidden,
+    MarkupRejected,
+    MessageGone,
+    Outcome,
+    Performed,
+    RateLimited,
+    TooLong,
+    Unknown,
+    Unreachable,
+)
+
+RETRY_AFTER = 30.0
+"""Seconds to wait where Slack limits us and does not say for how long; what its own SDK takes."""
+
+_REINSTALL = "make or reinstall the app, then put its new bot token where the configuration looks for it"
+_INVITE = "invite the bot to the channel (/invite in Slack)"
+_SCOPE = "add the scopes of config/slack-manifest.yaml to the app and reinstall it"
+_ADMIN = "a workspace administrator has to allow it"
+
+_MENDS = {
+    "access_denied": _ADMIN,
+    "accesslimited": "this network may not use the workspace; " + _ADMIN,
+    "account_inactive": _REINSTALL,
+    "cannot_reply_to_message": "this message takes no replies; write to the bot elsewhere",
+    "cant_update_message": "the message is another app's; was the bot token changed for another app's?",
+    "channel_not_found": _INVITE,
+    "edit_window_closed": 'the workspace forbids late edits; set surface = "post", or have the setting changed',
+    "ekm_access_denied": _ADMIN,
+    "enterprise_is_restricted": _ADMIN,
+    "invalid_auth": _REINSTALL,
+    "is_archived": "the channel is archived",
+    "is_inactive": "the channel is archived, frozen or deleted",
+    "message_limit_exceeded": "the workspace has reached the limit of its free plan",
+    "messages_tab_disabled": "switch on the Messages tab under App Home in the app's settings",
+    "missing_scope": _SCOPE,
+    "no_permission": _SCOPE,
+    "not_allowed_token_type": _REINSTALL,
+    "not_authed": _REINSTALL,
+    "not_in_channel": _INVITE,
+    "restricted_action": _ADMIN,
+    "restricted_action_non_threadable_channel": "the channel takes no threads; " + _ADMIN,
+    "restricted_action_read_only_channel": "the channel is read-only; " + _ADMIN,
+    "restricted_action_thread_locked": "the thread is locked; " + _ADMIN,
+    "restricted_action_thread_only_channel": "the channel takes threads only; " + _ADMIN,
+    "team_access_not_granted": _ADMIN,
+    "token_expired": _REINSTALL,
+    "token_revoked": _REINSTALL,
+}
+
+
+def _table() -> Mapping[str, Outcome]:
+    did_nothing = ("external_channel_migrating", "org_login_required", "request_timeout", "team_added_to_org")
+    # "It's possible some aspect of the operation succeeded", the documents say of most of these.
+    may_be_done = ("fatal_error", "internal_error", "service_unavailable", "update_failed")
+    rejected = ("block_mismatch", "invalid_attachments", "invalid_blocks", "invalid_blocks_format", "no_text")
+    table: dict[str, Outcome] = {"message_not_found": MessageGone()}
+    table |= dict.fromkeys(("attachment_payload_limit_exceeded", "msg_blocks_too_long", "msg_too_long"), TooLong())
+    table |= {code: MarkupRejected(reason=code) for code in rejected}
+    table |= {code: Unreachable(reason=f"Slack says {code}") for code in did_nothing}
+    table |= {code: Unknown(reason=f"Slack says {code}") for code in may_be_done}
+    table |= {code: Forbidden(reason=f"Slack says {code}: {mend}") for code, mend in _MENDS.items()}
+    return MappingProxyType(table)
+
+
+TABLE = _table()
+"""An outcome for each error code; rate limits are told from the status, and by the codes below."""
+
+_LIMITS = frozenset({"ratelimited", "rate_limited"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back: an HTTP status, the body where it was JSON of Slack's, and the ``Retry-After`` header."""
+
+    status: int
+    body: Mapping[str, object]
+    retry_after: str | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Slack's error code; none where it says ok, or where it is not Slack who answers."""
+        error = self.body.get("error")
+        return error if isinstance(error, str) else None
+
+    @property
+    def ok(self) -> bool:
+        """Whether Slack did what it was asked."""
+        return self.status == 200 and self.body.get("ok") is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAnswer:
+    """Nothing came back. ``sent`` says whether the request may have arrived."""
+
+    sent: bool
+    reason: str
+
+
+def outcome(answer: Answer | NoAnswer, *, markup: bool) -> Outcome:
+    """What became of a post or an edit.
+
+    Args:
+        answer: what Slack said.
+        markup: whether Markdown was sent. Where it was not, nothing plainer is left to try.
+    """
+    if isinstance(answer, NoAnswer):
+        return Unknown(reason=answer.reason) if answer.sent else Unreachable(reason=answer.reason)
+    if answer.ok:
+        ts = answer.body.get("ts")
+        return Performed(message_id=ts) if isinstance(ts, str) else Unknown(reason="an answer without a message id")
+    if answer.status == 429 or answer.error in _LIMITS:
+        return RateLimited(retry_after=_seconds(answer.retry_after))
+    result = TABLE.get(answer.error or "") or _unlisted(answer)
+    if isinstance(result, MarkupRejected) and not markup:
+        return Forbidden(reason=f"Slack says {result.reason}, though this was plain text")
+    return result
+
+
+def _seconds(header: str | None) -> float:
+    """The wait that Slack asks for, however long."""
+    try:
+        seconds = float(header or "")
+    except ValueError:
+        return RETRY_AFTER
+    return seconds if math.isfinite(seconds) and seconds >= 0 else RETRY_AFTER
+
+
+def _unlisted(answer: Answer) -> Outcome:
+    """Without a known code the status has to do."""
+    if answer.status == 413:
+        return TooLong()
+    if answer.status >= 500 or answer.status == 408:
+        return Unknown(reason=f"HTTP {answer.status}")
+    if answer.error is not None:
+        return Forbidden(reason=f"Slack says {answer.error}")
+    if answer.status == 200:
+        return Unknown(reason="an answer that is not Slack's")
+    return Forbidden(reason=f"HTTP {answer.status} from something that is not Slack: check base_url and the network")

@@ -1,0 +1,194 @@
+"""Places for a cut inside a paragraph: line ends, sentence ends, white space, and at last between two clusters.
+
+Rule 1: what belongs together (`inline`) is not cut while it can be kept whole.
+Rule 2: no cut makes the first thing of a chunk what was not the first thing of a line, where it would then mean more.
+Rule 3: of each kind the last place that fits is taken; each kind is looked for backwards from the end of the room.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from chunker.chunk import Reason
+from chunker.cluster import boundary
+from chunker.inline import Span, spans
+from chunker.line import read
+
+SENTENCE = re.compile(r"[.!?…]+[\"'”’»)\]*_~`]*(?=\s)|[。！？；]+[”’」』）】》〉\"')*_~`]*")
+UNFINISHED = re.compile(
+    r"(?:\b(?:[a-zA-Z]|Dr|Mr|Mrs|Ms|Prof|Rev|St|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|al|cf|ca|approx|No|Nos|Nr|Fig|Figs|"
+    r"Eq|Vol|pp|ed|eds|Ch|Sec|dept|est|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|bzw|usw|bspw|evtl|ggf|inkl)"
+    r"|\d|\b[a-zA-Z]\.[a-zA-Z])\.\Z"
+)
+"""A full stop that ends no sentence: an abbreviation's, or a number's."""
+GUARD = re.compile(
+    r"#{1,6}(?:\s|\Z)|[><]|[-+*](?:\s|\Z)|\d{1,9}(?:[.)](?:\s|\Z)|\Z)|(?:=+|-+)[ \t]*(?:\n|\Z)|`{3}|~{3}|[`~]{1,2}\Z"
+    r"|(?:[-*_][ \t]*){3,}(?:\n|\Z)|[-*_]{1,2}\Z|\[[^\]\n]*\]:|\[[^\]\n]*\]\Z|[|:][-:| \t]*(?:\n|\Z)"
+)
+HALF_LABEL = re.compile(r"\[[^\]\n]*\Z")
+NO_BREAK = frozenset("\u00a0\u202f\u2007")
+
+
+class Place(NamedTuple):
+    """A cut inside a paragraph."""
+
+    end: int
+    pos: int
+    reason: Reason
+    mid: bool
+    marks: tuple[str, ...] = ()
+    """The markers of what it breaks, outermost first."""
+
+
+class Paragraph:
+    """The paragraph that runs over the room, and where it may be cut.
+
+    Args:
+        view: The window.
+        first: The first character of the chunk that is not white.
+        start: Where the paragraph begins.
+        stop: Where it ends, as far as it is known.
+        cap: How far the chunk may go.
+        marks: The markers that were reopened in front of it.
+        containers: What it stands in.
+        open_ended: It may go on behind the window.
+        markup: Its Markdown means something.
+    """
+
+    def __init__(
+        self,
+        view: str,
+        *,
+        first: int,
+        start: int,
+        stop: int,
+        cap: int,
+        marks: Sequence[str] = (),
+        containers: tuple[int, ...] = (),
+        open_ended: bool,
+        markup: bool,
+    ) -> None:
+        self.view = view
+        self.first = first
+        self.start = start
+        self.low = max(start, first)
+        self.stop = stop
+        self.cap = min(cap, stop)
+        self.containers = containers
+        self.markup = markup
+        lead = "".join(marks)
+        shift = start - len(lead)
+        self.spans = [
+            Span(span.start + shift, span.end + shift, span.marker)
+            for span in spans(lead + view[start:stop], open_ended=open_ended)
+        ]
+        self.inner = self.start
+
+    def last(self, reason: Reason, floor: int, *, breaking: bool = False) -> Place | None:
+        """Find the last allowed place of a kind that is not before ``floor``.
+
+        Args:
+            reason: The kind.
+            floor: The least end of the chunk's text.
+            breaking: Spans that run over the room may be broken, by closing and reopening them.
+        """
+        doubtful: Place | None = None
+        broken = self.broken() if breaking else []
+        for end, pos in self.places(reason, max(floor, self.low + 1)):
+            marks = self.marks_at(end, pos, broken)
+            if pos >= self.stop or marks is None or end + sum(map(len, marks)) > self.cap:
+                continue
+            line_start = self.view.rfind("\n", end, pos) + 1
+            place = Place(end, line_start or pos, reason, mid=not line_start, marks=marks)
+            ink = self.ink_of(place)
+            if not self.markup or not GUARD.match(self.view, ink):
+                if not self.markup or not HALF_LABEL.match(self.view, ink):
+                    return place
+                doubtful = doubtful or place
+        return doubtful
+
+    def cluster(self, cap: int) -> Place:
+        """Find a place between two clusters; always succeeds."""
+        view, low = self.view, self.low
+        cap -= sum(len(span.marker) for span in self.broken() if span.start + len(span.marker) < cap)
+        low = low if cap > low else self.first
+        at = boundary(view, cap, low) if cap > low else low + 1
+        tried = at
+        for _ in range(8):
+            if not self.markup or not GUARD.match(view, tried):
+                at = tried
+                break
+            earlier = boundary(view, tried - 1, low) if tried - 1 > low else 0
+            if not earlier:
+                break
+            tried = earlier
+        broken = [span for span in self.broken() if span.start + len(span.marker) < at]
+        return Place(at, at, "cluster", mid=True, marks=tuple(span.marker for span in broken if span.marker))
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def broken(self) -> list[Span]:
+        """List the spans that hold the end of the room and may be closed and reopened there."""
+        return [span for span in self.spans if span.marker and self.markup and span.start < self.cap < span.end]
+
+    def marks_at(self, end: int, pos: int, broken: Sequence[Span]) -> tuple[str, ...] | None:
+        """List the markers that a cut breaks, or say with None that it is not allowed."""
+        marks: list[str] = []
+        for span in self.spans:
+            if span.start >= pos:
+                break
+            if span.end > end and (span.start < end or span.end > pos):
+                if span not in broken or end <= span.start + len(span.marker):
+                    return None
+                marks.append(span.marker)
+        return tuple(marks)
+
+    def places(self, reason: Reason, floor: int) -> Iterator[tuple[int, int]]:
+        """List the places of a kind, last first, as the end of the text and the start of what follows."""
+        if reason == "line":
+            yield from self.line_ends(floor)
+        elif reason == "sentence":
+            yield from reversed(list(self.sentence_ends(floor)))
+        else:
+            yield from self.spaces(floor)
+
+    def line_ends(self, floor: int) -> Iterator[tuple[int, int]]:
+        """List the line ends."""
+        view, at = self.view, self.cap + 1
+        while (at := view.rfind("\n", floor, at)) >= 0:
+            end = len(view[:at].rstrip()) if view[at - 1].isspace() else at
+            if end >= floor and at + 1 < self.stop:
+                yield end, at + 1
+
+    def sentence_ends(self, floor: int) -> Iterator[tuple[int, int]]:
+        """List the sentence ends, first first."""
+        view = self.view
+        for found in SENTENCE.finditer(view, floor - 1, min(self.cap + 1, self.stop)):
+            end = found.end()
+            if floor <= end <= self.cap and not UNFINISHED.search(view, max(self.start, end - 12), end):
+                yield end, self.after(end)
+
+    def spaces(self, floor: int) -> Iterator[tuple[int, int]]:
+        """List the runs of white space."""
+        view, at = self.view, min(self.cap, self.stop - 1)
+        while at >= floor:
+            if view[at].isspace() and view[at] not in NO_BREAK:
+                end = at
+                while end > floor and view[end - 1].isspace():
+                    end -= 1
+                yield end, self.after(at)
+                at = end
+            at -= 1
+
+    def after(self, at: int) -> int:
+        """Pass over white space."""
+        while at < len(self.view) and self.view[at].isspace():
+            at += 1
+        return at
+
+    def ink_of(self, place: Place) -> int:
+        """Find the first character that the next chunk shows."""
+        if place.mid:
+            return place.pos
+        eol = self.view.find("\n", place.pos)
+        return read(self.view, place.pos, eol if eol >= 0 else len(self.view), self.containers).first

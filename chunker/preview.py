@@ -1,0 +1,112 @@
+"""What of the open rest can be shown already.
+
+Rule 1: a preview is a valid message, closed and within the limit, at every prefix of the text; what is half-written
+and would look like something else is held back.
+Rule 2: what is settled is never rendered otherwise later, and no later cut falls before it while the text has places
+for a cut at all. So in the second half of a chunk it goes only as far as a cut would now.
+"""
+
+from chunker.decision import Rules, decide, flat
+from chunker.inline import spans
+from chunker.length import reach
+from chunker.line import FENCE, MARKER
+from chunker.scanner import HEAD_PART, Scanner
+from chunker.state import Leaf, State
+
+
+def preview(state: State, rest: str, rules: Rules) -> str:
+    """Write the open rest as a message, or nothing if there is nothing to show yet."""
+    if rules.markup:
+        shown = len(rest)
+        while (end := _certain(state, flat(rest[:shown]), rules)) < shown:
+            shown = end
+        rest = rest[:shown]
+    return decide(state, rest, final=True, rules=rules).text if rest.strip() else ""
+
+
+def settled(state: State, rest: str, rules: Rules) -> int:
+    """Say how much of the open rest is settled."""
+    if not rest.strip():
+        return 0
+    view = flat(rest)
+    if rest.endswith("\r"):
+        view = view[:-1]  # half of a line end, perhaps
+    point = _point(state, view, rules)
+    half = reach(view, 0, rules.limit // 2, rules.measure)
+    if point <= half:
+        return point
+    cut = decide(state, rest, final=False, rules=rules).used
+    return cut if half < cut <= point else _point(state, view[:half], rules)
+
+
+def _read(state: State, view: str, rules: Rules) -> Scanner:
+    """Read the whole rest, however long it is."""
+    scan = Scanner(view, state, len(view) * 2 + rules.limit, len, final=False, markup=rules.markup)
+    scan.run()
+    return scan
+
+
+def _certain(state: State, view: str, rules: Rules) -> int:
+    """Find the end of what can be shown: before a last line, span or table head that is half-written."""
+    line = view.rfind("\n") + 1
+    ink = len(view) - len(view[line:].lstrip(" \t>"))
+    partial = ink < len(view)
+    scan = _read(state, view, rules)
+    if partial and not (state.mid and line == 0):
+        if MARKER.match(view, ink) or (FENCE.match(view, ink) and scan.leaf is Leaf.FENCE):
+            return line
+    if scan.leaf is Leaf.FENCE and not scan.body:
+        return scan.opener
+    if scan.leaf is not Leaf.PARAGRAPH:
+        return len(view)
+    end = _before_open(scan, view)
+    return min(end, _before_head(scan, view))
+
+
+def _before_open(scan: Scanner, view: str) -> int:
+    """Find the first thing in the last paragraph that is half-written."""
+    lead = "".join(scan.state.marks) if scan.para == scan.resumed else ""
+    for span in spans(lead + view[scan.para :], open_ended=True):
+        if span.end > len(lead) + len(view) - scan.para:
+            start = scan.para + max(span.start - len(lead), 0)
+            if span.start < len(lead):
+                continue  # a span that the chunk reopens
+            line = view.rfind("\n", 0, start) + 1
+            return line if MARKER.fullmatch(view[line:start]) else start
+    return len(view)
+
+
+def _before_head(scan: Scanner, view: str) -> int:
+    """Find the paragraph's last line if it may become the header of a table."""
+    row = scan.row
+    line = view.rfind("\n", 0, row) + 1
+    if HEAD_PART.fullmatch(view[row:].rstrip()) and row > scan.para:
+        line = view.rfind("\n", 0, line - 1) + 1
+        row = max(line, scan.para)
+    end = view.find("\n", row)
+    return line if "|" in view[row : end if end >= 0 else len(view)] else len(view)
+
+
+def _point(state: State, view: str, rules: Rules) -> int:
+    """Find the last place that settles what is before it, were there no cuts."""
+    line = view.rfind("\n") + 1
+    if not view.strip():
+        return 0
+    scan = _read(state, view, rules)
+    if not rules.markup:
+        return max(line, _last_white(view))
+    if scan.leaf is Leaf.FENCE and not scan.body:
+        return line if scan.opener < line else scan.opener
+    if scan.leaf is not Leaf.PARAGRAPH:
+        return line
+    point = min(_last_white(view), _before_open(scan, view), _before_head(scan, view))
+    start = view.rfind("\n", 0, point) + 1
+    return start if MARKER.fullmatch(view[start:point].lstrip(" \t>")) else point
+
+
+def _last_white(view: str) -> int:
+    """Find the end of the last white space."""
+    at = len(view)
+    while at > 0 and not view[at - 1].isspace():
+        at -= 1
+    return at

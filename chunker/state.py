@@ -1,0 +1,62 @@
+"""Where in the Markdown a cut fell: all that a chunk needs to know of the text before it.
+
+Rule 1: a state is immutable and small; it names what is open at the cut, never what was said.
+Rule 2: two cuts with equal states and equal text behind them give equal chunks.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+QUOTE = -1
+"""A block quote in `State.containers`; a positive number is a list item, by the columns its content is indented."""
+
+DEEPEST = 12
+"""Containers that are told apart; markers nested deeper are read as text."""
+
+
+class Leaf(Enum):
+    """The block that is open behind the last line."""
+
+    NONE = "none"
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    FENCE = "fence"
+    INDENTED = "indented"
+    TABLE = "table"
+
+
+class Fence(NamedTuple):
+    """An open fence: the columns in front of its marker, the marker run, the info string."""
+
+    indent: int
+    marker: str
+    info: str
+
+
+class State(NamedTuple):
+    """What is open at a cut. A named tuple, not a dataclass: one is made at every boundary that a scan passes."""
+
+    leaf: Leaf = Leaf.NONE
+    containers: tuple[int, ...] = ()
+    fence: Fence | None = None
+    header: str = ""
+    """The header and delimiter row of an open table, without its containers."""
+    marks: tuple[str, ...] = ()
+    """The markers of emphasis and code spans that the cut broke, outermost first."""
+    mid: bool = False
+    """The cut fell inside a line."""
+
+
+START = State()
+
+
+def lead(containers: tuple[int, ...], base: int = 0) -> str:
+    """Write what puts a new line into these containers.
+
+    Args:
+        containers: Outermost first.
+        base: So many of them were open before the chunk began; of these only the quotes are written.
+    """
+    return "".join(
+        "> " if width == QUOTE else " " * width if depth >= base else "" for depth, width in enumerate(containers)
+    )

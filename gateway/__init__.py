@@ -1,0 +1,1 @@
+"""The gateway between a language model's agent and chat platforms."""

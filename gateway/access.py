@@ -1,0 +1,61 @@
+"""Who may talk to the bot, and where. Pure.
+
+Rule 1: nobody, unless the configuration says so. An empty list is nobody, a mistyped id is nobody.
+Rule 2: ids, never names: whoever may rename himself would choose what he may do.
+Rule 3: a direct message needs its user, a message in a channel its user *and* its channel.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gateway.inbound import MessageReceived
+
+ANY = "*"
+"""Everybody, or everywhere; it has to be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allow:
+    """What the configuration allows: ids of users and of channels, or ``*``."""
+
+    users: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ids:
+    """What a platform's ids look like: the setting they stand in, a pattern, and how a person finds one."""
+
+    name: str
+    pattern: str
+    find: str
+
+
+def admits(allow: Allow, message: MessageReceived) -> bool:
+    """Whether a message may be answered."""
+    if not _names(allow.users, message.user):
+        return False
+    return message.direct or _names(allow.channels, message.address.channel)
+
+
+def warnings(allow: Allow, *, users: Ids, channels: Ids) -> tuple[str, ...]:
+    """What a person should be told at start, a sentence or two each; none where all is well."""
+    return (*_gaps(allow, users, channels), *_strange(allow.users, users), *_strange(allow.channels, channels))
+
+
+def _names(allowed: frozenset[str], identifier: str) -> bool:
+    return bool(identifier) and (ANY in allowed or identifier in allowed)
+
+
+def _gaps(allow: Allow, users: Ids, channels: Ids) -> Iterator[str]:
+    if not allow.users:
+        yield f'Nobody may talk to the bot: {users.name} is empty. {users.find} "{ANY}" means everybody.'
+    elif not allow.channels:
+        yield f'Only direct messages are answered: {channels.name} is empty. {channels.find} "{ANY}" means everywhere.'
+
+
+def _strange(allowed: frozenset[str], ids: Ids) -> Iterator[str]:
+    for identifier in sorted(allowed - {ANY}):
+        if not re.fullmatch(ids.pattern, identifier):
+            yield f'"{identifier}" in {ids.name} is not an id and allows nothing: names do not count. {ids.find}'

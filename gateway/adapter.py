@@ -1,0 +1,82 @@
+"""What the gateway asks of a chat platform.
+
+An adapter is small: a record of what its platform can do, and two coroutines. It decides nothing about when or what to
+show; the reply and the pacer do, from the record.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from gateway.inbound import Inbound
+from gateway.operation import Operation, Outcome
+
+Unit = Literal["cp", "utf16", "utf8"]
+"""How a platform counts: code points, UTF-16 code units, or bytes of UTF-8."""
+
+Surface = Literal["edit", "post"]
+"""``edit``: the open bubble is edited while text arrives. ``post``: whole chunks only."""
+
+Scope = Literal["account", "channel", "message"]
+"""What shares one budget: all of the account, a channel with its threads, or a single message."""
+
+Receive = Callable[[Inbound], Awaitable[None]]
+"""Stores what arrived. Only when it has returned may the platform be told that we have it.
+
+Raises:
+    StoreError: nothing was stored; the platform should deliver it again.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """One rate limit: ``burst`` operations at once and ``rate`` a platform second in the long run."""
+
+    name: str
+    scope: Scope
+    rate: float
+    burst: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a platform can do, as data.
+
+    ``bubble`` is how long a message of ours gets, ``limit`` what the platform takes; both in ``unit``. ``post`` and
+    ``edit`` list the budgets that such an operation draws on, one token from each; the first of them is the one that is
+    parked when the platform refuses.
+    """
+
+    surface: Surface
+    unit: Unit
+    bubble: int
+    limit: int
+    post: tuple[Budget, ...]
+    edit: tuple[Budget, ...]
+
+
+class Adapter(Protocol):
+    """One account on one platform."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Fixed for the adapter's life."""
+        ...
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        """Take in what the platform tells until cancelled.
+
+        Everything that arrives is given to ``receive`` first and acknowledged after. ``ready`` is called once, when
+        events can arrive.
+
+        Raises:
+            AdapterError: the platform does not let us in; the message says what to mend.
+        """
+        ...
+
+    async def perform(self, operation: Operation) -> Outcome:
+        """Do one thing, once, without retrying or waiting for a rate limit.
+
+        Never raises for what the platform or the network answers: that is what the outcomes are for.
+        """
+        ...

@@ -1,0 +1,223 @@
+"""Puts the gateway together: configuration in, a running gateway out. It only assembles.
+
+Platforms, providers and stores are modules that are loaded by name, so that nobody pays for one that is not used.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+import anyio
+
+from gateway import access
+from gateway.access import Allow
+from gateway.adapter import Adapter, Receive
+from gateway.agent import Agent
+from gateway.configuration import AgentSettings, Configuration, Document, PacingSettings
+from gateway.conversation import Conversations, Watch
+from gateway.delivery import Delivery
+from gateway.error import ConfigurationError, StoreError
+from gateway.inbound import Ignored, Inbound, MessageReceived
+from gateway.store import Store
+
+log = logging.getLogger(__name__)
+
+GRACE = 20.0
+"""Real seconds that runs get to end once the gateway is told to stop."""
+
+DAY = 86_400.0
+KEPT = 7 * DAY
+"""How long finished events are remembered, in seconds."""
+
+OURS = ("model", "agent", "store", "pacing")
+"""The tables that belong to no platform."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """A configured platform: its adapter, who may use it, and what the operator should be told about that."""
+
+    name: str
+    adapter: Adapter
+    allow: Allow
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """All that a gateway is made of, checked and not yet running."""
+
+    store: AbstractAsyncContextManager[Store]
+    agent: Agent
+    platforms: tuple[Platform, ...]
+    concurrent_runs: int
+    time_scale: float
+
+
+def data_folder() -> Path:
+    """Where the built-in configuration lies: inside an installed package, beside it in a checkout."""
+    installed = Path(__file__).parent / "config"
+    return installed if installed.is_dir() else Path(__file__).parent.parent / "config"
+
+
+def configure(path: Path | None) -> Configuration:
+    """The configuration in a file, over what is built in.
+
+    Args:
+        path: the file; none for ``dragoman.toml`` in the working folder where there is one.
+
+    Raises:
+        ConfigurationError: the file cannot be read or is no TOML.
+    """
+    if path is None and Path("dragoman.toml").is_file():
+        path = Path("dragoman.toml")
+    defaults = Document.open(data_folder() / "defaults.toml")
+    return Configuration(Document.open(path) if path else None, defaults)
+
+
+def assemble(configuration: Configuration) -> Parts:
+    """Make the parts that the configuration asks for.
+
+    Raises:
+        ConfigurationError: names all that is wrong in the first table that is.
+    """
+    known = [name for name in _modules("adapters") if name != "loopback"]
+    configuration.refuse_unknown_tables([*OURS, *known])
+    platforms = tuple(_platform(configuration, name) for name in known if name in configuration.tables)
+    if not platforms:
+        tables = " or ".join(f"[{name}]" for name in known)
+        msg = f"{configuration.place('')}: no platform is configured; add the table {tables} (see the README)"
+        raise ConfigurationError(msg)
+    settings = configuration.read("agent", AgentSettings)
+    store = _chosen(configuration, "store", "kind", "gateway.stores")
+    return Parts(
+        store=store.create(configuration.read("store", store.Settings)),
+        agent=_agent(configuration, settings),
+        platforms=platforms,
+        concurrent_runs=settings.concurrent_runs,
+        time_scale=configuration.read("pacing", PacingSettings).time_scale,
+    )
+
+
+async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: anyio.Event) -> None:
+    """Run the gateway until ``stop`` is set, and then for as long as runs in progress take, at most ``GRACE``.
+
+    Args:
+        parts: what to run.
+        watch: told of every event of every run.
+        ready: called once, when all platforms are connected.
+        stop: set by whoever wants it to end.
+
+    Raises:
+        AdapterError: a platform does not let us in.
+        StoreError: the store cannot be opened or read.
+    """
+    delivery = Delivery(time_scale=parts.time_scale)
+    async with parts.store as store, anyio.create_task_group() as tasks:
+        conversations = Conversations(
+            store=store,
+            agent=parts.agent,
+            delivery=delivery,
+            adapters={platform.name: platform.adapter for platform in parts.platforms},
+            watch=watch,
+            limit=parts.concurrent_runs,
+        )
+        tasks.start_soon(delivery.run)
+        tasks.start_soon(_keep_tidy, store)
+        tasks.start_soon(_stop_in_time, stop, conversations, tasks.cancel_scope)
+        connected = _Countdown(len(parts.platforms), ready)
+        for platform in parts.platforms:
+            for warning in platform.warnings:
+                log.warning("[%s] %s", platform.name, warning)
+            tasks.start_soon(platform.adapter.run, _receiver(platform.allow, store, stop), connected)
+        await conversations.run()
+        tasks.cancel_scope.cancel()
+
+
+def _receiver(allow: Allow, store: Store, stop: anyio.Event) -> Receive:
+    """What an adapter gives its events to: decides who may, and stores."""
+
+    async def receive(inbound: Inbound) -> None:
+        if stop.is_set() and isinstance(inbound, MessageReceived):
+            msg = "the gateway is stopping; the platform will deliver this again"
+            raise StoreError(msg)
+        await store.ingest(_admitted(allow, inbound))
+
+    return receive
+
+
+def _admitted(allow: Allow, inbound: Inbound) -> Inbound:
+    if not isinstance(inbound, MessageReceived) or access.admits(allow, inbound):
+        return inbound
+    log.warning("%s is not allowed to use the bot in %s", inbound.user, inbound.address.key)
+    return Ignored(event_id=inbound.event_id, reason=f"not allowed: {inbound.user}")
+
+
+async def _keep_tidy(store: Store) -> None:
+    while True:
+        await store.prune(KEPT)
+        await anyio.sleep(DAY)
+
+
+async def _stop_in_time(stop: anyio.Event, conversations: Conversations, scope: anyio.CancelScope) -> None:
+    await stop.wait()
+    conversations.stop()
+    await anyio.sleep(GRACE)
+    log.warning("stopping with runs in progress; they begin again at the next start")
+    scope.cancel()
+
+
+class _Countdown:
+    """Calls ``done`` when it was itself called so many times."""
+
+    def __init__(self, count: int, done: Callable[[], None]) -> None:
+        self._count = count
+        self._done = done
+
+    def __call__(self) -> None:
+        self._count -= 1
+        if self._count == 0:
+            self._done()
+
+
+def _platform(configuration: Configuration, name: str) -> Platform:
+    module = import_module(f"adapters.{name}")
+    settings = configuration.read(name, module.Settings)
+    allow = module.allow(settings)
+    warnings = access.warnings(allow, users=module.USERS, channels=module.CHANNELS)
+    return Platform(name=name, adapter=module.create(settings), allow=allow, warnings=warnings)
+
+
+def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
+    module = _chosen(configuration, "model", "provider", "gateway.providers")
+    model = configuration.read("model", module.Settings)
+    prompt = configuration.path("agent", settings.system_prompt)
+    try:
+        system = prompt.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        place = configuration.place("agent", "system_prompt")
+        msg = f"{place}: the system prompt cannot be read: {error}"
+        raise ConfigurationError(msg) from error
+    return Agent(
+        id=settings.id, provider=module.create(model), model=model.name, max_tokens=model.max_tokens, system=system
+    )
+
+
+def _chosen(configuration: Configuration, table: str, key: str, package: str) -> ModuleType:
+    """The module of ours that a table names."""
+    name, names = configuration.value(table, key), _modules(package)
+    if name in names and hasattr(module := import_module(f"{package}.{name}"), "create"):
+        return module
+    known = [known for known in names if hasattr(import_module(f"{package}.{known}"), "create")]
+    place = configuration.place(table, key)
+    msg = f"{place}: {key} in [{table}] must be one of {', '.join(known)}, not {name!r}"
+    raise ConfigurationError(msg)
+
+
+def _modules(package: str) -> list[str]:
+    return [module.name for module in iter_modules(import_module(package).__path__)]

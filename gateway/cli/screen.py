@@ -1,0 +1,92 @@
+"""The terminal as a chat window: shows the conversation while it grows, from what the platform was told."""
+
+from pathlib import Path
+
+import anyio
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.panel import Panel
+from rich.text import Text
+
+from gateway.cli.stage import Shown, Stage
+
+WIDTH = 100
+
+
+class Screen:
+    """Prints each message once it is followed by another, and keeps the last one live.
+
+    Args:
+        stage: where the conversation is.
+        save_svg: a file for a picture of all that was shown.
+    """
+
+    def __init__(self, stage: Stage, save_svg: Path | None = None) -> None:
+        console = Console(record=save_svg is not None)
+        self._console = Console(record=save_svg is not None, width=min(WIDTH, console.width))
+        self._stage = stage
+        self._save_svg = save_svg
+        self._printed = 0
+        self._changed = anyio.Event()
+
+    async def show(self, question: str, *, until: anyio.Event) -> None:
+        """Ask, and show what comes until the event is set."""
+        unsubscribe = self._stage.subscribe(self._wake)
+        started = anyio.current_time()
+        with Live(console=self._console, auto_refresh=False, transient=True) as live:
+            self._stage.ask(question)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._end, until, tasks.cancel_scope)
+                while True:
+                    changed = self._changed
+                    self._draw(live)
+                    await changed.wait()
+        unsubscribe()
+        self._finish(anyio.current_time() - started)
+
+    async def _end(self, until: anyio.Event, scope: anyio.CancelScope) -> None:
+        await until.wait()
+        scope.cancel()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    def _draw(self, live: Live) -> None:
+        messages = self._stage.messages()
+        for message in messages[self._printed : -1]:
+            self._console.print(_bubble(message))
+            self._printed += 1
+        live.update(_bubble(messages[-1], live=True) if messages else "", refresh=True)
+
+    def _finish(self, seconds: float) -> None:
+        messages, calls = self._stage.messages(), self._stage.calls()
+        for message in messages[self._printed :]:
+            self._console.print(_bubble(message))
+        refused = sum(call["status"] == 429 for call in calls)
+        answers = sum(message.author == "bot" for message in messages)
+        self._console.print(
+            Text(
+                f"{answers} messages, {len(calls)} calls, {refused} refused by a rate limit, {seconds:.1f} s",
+                style="dim",
+            )
+        )
+        if self._save_svg is not None:
+            self._console.save_svg(str(self._save_svg), title="dragoman play")
+
+
+def _bubble(message: Shown, *, live: bool = False) -> RenderableType:
+    bot = message.author == "bot"
+    name = "dragoman" if bot else "ada"
+    note = " is writing" if bot and live else ""
+    body: RenderableType = Markdown(message.text) if bot else Text(message.text)
+    return Group(
+        Panel(
+            body,
+            title=f"[b]{name}[/b]{note}",
+            title_align="left",
+            border_style="cyan" if bot else "green",
+            padding=(0, 1),
+        )
+    )

@@ -1,0 +1,224 @@
+"""The configuration: a TOML file, read so that every complaint names its line and the mend.
+
+Rule 1: a key that nobody asked for is an error, not a shrug: it is most likely a mistyped one.
+Rule 2: a table that the file holds replaces the built-in one whole; one that it does not hold is the built-in one.
+Rule 3: all that is wrong with a table is said at once.
+Rule 4: nothing that stands where a secret is named is repeated: people paste the secret itself there.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property, reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_type_hints
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from gateway.error import ConfigurationError
+from gateway.secret import SECRET_PATTERN
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Settings = TypeVar("Settings")
+
+STRICT = ConfigDict(extra="forbid")
+"""For the ``__pydantic_config__`` of settings: rule 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """The table ``[agent]``. ``system_prompt`` is a file, named from the folder of the configuration."""
+
+    __pydantic_config__ = STRICT
+
+    id: str
+    system_prompt: str
+    concurrent_runs: Annotated[int, Field(ge=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacingSettings:
+    """The table ``[pacing]``. ``time_scale`` is 1 but with platforms on loopback, where time may pass faster."""
+
+    __pydantic_config__ = STRICT
+
+    time_scale: Annotated[float, Field(ge=1, le=60)]
+
+
+class Document:
+    """A TOML file and the lines on which its keys stand.
+
+    Args:
+        text: its content.
+        path: where it came from; other files that it names are looked for beside it.
+
+    Raises:
+        ConfigurationError: it is no TOML.
+    """
+
+    def __init__(self, text: str, path: Path) -> None:
+        self.path = path
+        self._text = text
+        try:
+            self.tables: dict[str, Any] = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            msg = f"{path}: this is not TOML: {error}"
+            raise ConfigurationError(msg) from error
+
+    @classmethod
+    def open(cls, path: Path) -> "Document":
+        """The document in a file.
+
+        Raises:
+            ConfigurationError: it cannot be read, or is no TOML.
+        """
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            msg = f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"
+            raise ConfigurationError(msg) from error
+        return cls(text, path)
+
+    def place(self, *keys: str | int) -> str:
+        """Where a key stands, as ``file:line``; for a key that is not there, the nearest table that holds it."""
+        for depth in range(len(keys), 0, -1):
+            if (line := self._line(keys[:depth])) is not None:
+                return f"{self.path}:{line}"
+        return str(self.path)
+
+    def _line(self, keys: Sequence[str | int]) -> int | None:
+        """The line of a table's own header; else that on which the statement begins that first gives the key."""
+        first: int | None = None
+        for statement in self._statements:
+            if statement.is_header(keys):
+                return statement.line
+            if first is None and _holds(statement.known, keys):
+                first = statement.line
+        return first
+
+    @cached_property
+    def _statements(self) -> list["_Statement"]:
+        """The statements in their order, found by reading ever more lines: one ends where the lines so far are TOML."""
+        lines = self._text.replace("\r\n", "\n").split("\n")
+        statements: list[_Statement] = []
+        start = 0
+        for end in range(1, len(lines) + 1):
+            try:
+                known = tomllib.loads("\n".join(lines[:end]))
+            except tomllib.TOMLDecodeError:
+                continue  # the middle of a value that takes several lines
+            statements.append(_Statement(line=start + 1, text="\n".join(lines[start:end]), known=known))
+            start = end
+        return statements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Statement:
+    """A header, a key with its value, a comment or an empty line; and all that is known after it."""
+
+    line: int
+    text: str
+    known: dict[str, Any]
+
+    def is_header(self, keys: Sequence[str | int]) -> bool:
+        """Whether it opens just this table."""
+        empty: dict[str | int, Any] = {}
+        return self.text.lstrip().startswith("[") and tomllib.loads(self.text) == reduce(
+            lambda inner, key: {key: inner}, reversed(keys), empty
+        )
+
+
+class Configuration:
+    """What the user wrote, over what is built in."""
+
+    def __init__(self, written: Document | None, defaults: Document) -> None:
+        self._written = written or defaults
+        self._defaults = defaults
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that the user wrote."""
+        return tuple(self._written.tables)
+
+    def place(self, table: str, *keys: str) -> str:
+        """Where something stands, as ``file:line``."""
+        return self._holder(table).place(table, *keys)
+
+    def value(self, table: str, key: str) -> object:
+        """A single value; none where it is absent."""
+        return self._content(table).get(key)
+
+    def read(self, table: str, kind: type[Settings]) -> Settings:
+        """A table as the settings that somebody asks for.
+
+        Raises:
+            ConfigurationError: a key is unknown, missing or of the wrong kind; names each with its line and the mend.
+        """
+        try:
+            return TypeAdapter(kind).validate_json(json.dumps(self._content(table), default=str), strict=True)
+        except ValidationError as error:
+            hints = get_type_hints(kind, include_extras=True)
+            complaints = [self._complaint(table, detail, hints) for detail in error.errors()]
+            # from None: the cause would show the input in every traceback (rule 4).
+            raise ConfigurationError("\n".join(complaints)) from None
+
+    def path(self, table: str, name: str) -> Path:
+        """A file that a table names, seen from the folder of the file that holds the table."""
+        return self._holder(table).path.parent / Path(name).expanduser()
+
+    def refuse_unknown_tables(self, known: Sequence[str]) -> None:
+        """Make sure that the user wrote no table that nobody reads.
+
+        Raises:
+            ConfigurationError: names each with its line, and the one that was probably meant.
+        """
+        complaints = [
+            f"{self.place(name)}: unknown table [{name}]{_meant(name, known)}; known are {', '.join(sorted(known))}"
+            for name in self.tables
+            if name not in known
+        ]
+        if complaints:
+            raise ConfigurationError("\n".join(complaints))
+
+    def _holder(self, table: str) -> Document:
+        return self._written if table in self._written.tables else self._defaults
+
+    def _content(self, table: str) -> dict[str, Any]:
+        content = self._holder(table).tables.get(table, {})
+        if not isinstance(content, dict):
+            msg = f"{self.place(table)}: {table} is a table; write [{table}] and its keys below it"
+            raise ConfigurationError(msg)
+        return cast("dict[str, Any]", content)
+
+    def _complaint(self, table: str, detail: "ErrorDetails", hints: Mapping[str, object]) -> str:
+        keys = [str(key) for key in detail["loc"]]
+        place = self._holder(table).place(table, *detail["loc"])
+        name = ".".join(keys)
+        match detail["type"]:
+            case "unexpected_keyword_argument":
+                meant = _meant(name, list(hints))
+                return f"{place}: unknown key {name!r} in [{table}]{meant}; remove it or correct its name"
+            case "missing":
+                return f"{place}: [{table}] needs the key {name!r}; add it below this line"
+            case _ if SECRET_PATTERN in repr(hints.get(keys[0])):
+                return f"{place}: {name} in [{table}]: name where the secret is, as env:VARIABLE or file:PATH"
+            case _:
+                return f"{place}: {name} in [{table}]: {detail['msg']}, not {detail['input']!r}"
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def _holds(tables: object, keys: Sequence[str | int]) -> bool:
+    for key in keys:
+        try:
+            tables = tables[key]  # type: ignore[index] - whatever cannot be indexed does not hold the key
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True

@@ -1,0 +1,116 @@
+"""Brings replies onto the screen: asks the pacer who may go, the reply what, and the adapter to do it.
+
+Rule 1: one task decides; operations are performed beside it, at most one for each reply.
+Rule 2: an operation is computed when its slot is granted, not before.
+Rule 3: an operation that has begun is let end, so that its outcome is known.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import anyio
+from anyio.abc import TaskGroup
+
+from gateway.adapter import Adapter, Budget
+from gateway.operation import Operation, Outcome, RateLimited, Unknown, Unreachable
+from gateway.pacer import Candidate, Key, Pacer
+from gateway.reply import Need, Reply
+
+BACK_OFF = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 60.0)
+"""Platform seconds to wait after the first, second, ... failure in a row to reach the platform."""
+
+
+@dataclass(slots=True)
+class _Showing:
+    """A reply on its way to the screen."""
+
+    reply: Reply
+    adapter: Adapter
+    failures: int = 0
+
+
+class Delivery:
+    """Shows replies on all adapters, within every budget.
+
+    Args:
+        time_scale: how many platform seconds pass in a real one; above 1 only with platforms on loopback.
+    """
+
+    def __init__(self, *, time_scale: float = 1.0) -> None:
+        self._pacer = Pacer()
+        self._time_scale = time_scale
+        self._showing: dict[str, _Showing] = {}
+        self._changed = anyio.Event()
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            while True:
+                changed = self._changed
+                pause = self._grant(tasks)
+                with anyio.move_on_after(pause):
+                    await changed.wait()
+
+    async def show(self, reply: Reply, adapter: Adapter) -> None:
+        """Bring a reply onto the screen; return when it is done. One reply a conversation at a time."""
+        name = reply.address.key
+        self._showing[name] = _Showing(reply=reply, adapter=adapter)
+        self.wake()
+        try:
+            while not reply.done:
+                await self._changed.wait()
+        finally:
+            del self._showing[name]
+            self._pacer.forget(name, self._now())
+
+    def wake(self) -> None:
+        """Say that a reply has something new to show."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    def _grant(self, tasks: TaskGroup) -> float:
+        """Start what may go now; how many real seconds until more may."""
+        while True:
+            candidate, pause = self._pacer.choose(self._candidates(), self._now())
+            if candidate is None:
+                return pause / self._time_scale
+            showing = self._showing[candidate.name]
+            operation = showing.reply.next_operation()
+            if operation is not None:
+                self._pacer.take(candidate, self._now())
+                tasks.start_soon(self._perform, showing, candidate, operation)
+
+    def _candidates(self) -> list[Candidate]:
+        return [
+            Candidate(name=name, urgency=need.priority, budgets=_budgets(showing, need))
+            for name, showing in self._showing.items()
+            if (need := showing.reply.need()) is not None
+        ]
+
+    async def _perform(self, showing: _Showing, candidate: Candidate, operation: Operation) -> None:
+        with anyio.CancelScope(shield=True):
+            self._settle(showing, candidate, await showing.adapter.perform(operation))
+
+    def _settle(self, showing: _Showing, candidate: Candidate, outcome: Outcome) -> None:
+        showing.failures = showing.failures + 1 if isinstance(outcome, Unreachable | Unknown) else 0
+        if isinstance(outcome, RateLimited):
+            self._pacer.park(candidate, self._now(), outcome.retry_after)
+        elif showing.failures:
+            self._pacer.hold(candidate.name, self._now(), BACK_OFF[min(showing.failures, len(BACK_OFF)) - 1])
+        showing.reply.settle(outcome)
+        self.wake()
+
+    def _now(self) -> float:
+        return anyio.current_time() * self._time_scale
+
+
+def _budgets(showing: _Showing, need: Need) -> Mapping[Key, Budget]:
+    """What an operation draws on: the budgets of its kind, each in the place that its scope names."""
+    address, capabilities = showing.reply.address, showing.reply.capabilities
+    scopes: dict[str, Callable[[], str]] = {
+        "account": lambda: "",
+        "channel": lambda: address.channel,
+        "message": lambda: f"{address.channel}/{need.message_id}",
+    }
+    budgets = capabilities.post if need.kind == "post" else capabilities.edit
+    return {Key(address.platform, address.account, budget.name, scopes[budget.scope]()): budget for budget in budgets}

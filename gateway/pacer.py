@@ -1,0 +1,139 @@
+"""When an operation may go. Pure arithmetic: the caller brings the time, in platform seconds.
+
+Rule 1: nothing here reads a clock or sleeps.
+Rule 2: an operation goes when each of its keys has a token, and takes one from each.
+Rule 3: what is more urgent goes first, and the tokens that it will need are kept for it, unless they will be back by
+        then. Among equals goes first who has waited longest since it was served, or since it first asked.
+Rule 4: what the platform says outranks what we believe: a refusal parks the key it was about, however long.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count, groupby
+from typing import NamedTuple
+
+from gateway.adapter import Budget
+
+
+class Key(NamedTuple):
+    """Names one budget of one place: ("slack", "T1", "chat.update", "C1/17.1")."""
+
+    platform: str
+    account: str
+    budget: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Somebody who would do something now. ``urgency``: less is sooner. ``name`` is its conversation.
+
+    ``budgets`` are what it draws on; the first is the one that a refusal of the platform is about.
+    """
+
+    name: str
+    urgency: int
+    budgets: Mapping[Key, Budget]
+
+
+class TokenBucket:
+    """Allows ``burst`` operations at once and ``rate`` a second in the long run.
+
+    It remembers points in time, not a number of tokens: whoever waits exactly as long as told finds its token there,
+    which sums of small gains would not promise.
+    """
+
+    __slots__ = ("_budget", "_full_at", "_parked_until")
+
+    def __init__(self, budget: Budget, now: float) -> None:
+        self._budget = budget
+        self._full_at = now
+        self._parked_until = now
+
+    def delay(self, now: float, kept: int = 0) -> float:
+        """Seconds until a token is there beside those ``kept`` for others."""
+        spare = self._budget.burst - 1 - kept
+        ready_at = max(self._full_at, now) - spare / self._budget.rate
+        return max(0.0, max(self._parked_until, ready_at) - now)
+
+    def take(self, now: float) -> None:
+        """Use a token; it must be there."""
+        self._full_at = max(self._full_at, now) + 1 / self._budget.rate
+
+    def park(self, now: float, seconds: float) -> None:
+        """Let nothing through for so long, and then begin with one token at most: the platform's count is not ours."""
+        self._parked_until = max(self._parked_until, now + seconds)
+        self._full_at = max(self._full_at, self._parked_until + (self._budget.burst - 1) / self._budget.rate)
+
+    def idle(self, now: float) -> bool:
+        """Whether forgetting this bucket would change nothing."""
+        return now >= max(self._parked_until, self._full_at)
+
+
+class Pacer:
+    """Hands out slots to those who ask, within every budget."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[Key, TokenBucket] = {}
+        self._turns: dict[str, int] = {}
+        self._turn = count()
+        self._held: dict[str, float] = {}
+
+    def choose(self, candidates: Iterable[Candidate], now: float) -> tuple[Candidate | None, float]:
+        """Who may go now, and in how many seconds to ask again where nobody may (infinity: nobody asked)."""
+        kept: Counter[Key] = Counter()
+        soonest = float("inf")
+        for _, equals in groupby(self._in_order(candidates), key=lambda candidate: candidate.urgency):
+            waiting: list[tuple[Candidate, float]] = []
+            for candidate in equals:
+                delay = self._delay(candidate, now, kept)
+                if delay <= 0:
+                    return candidate, 0.0
+                soonest = min(soonest, delay)
+                waiting.append((candidate, delay))
+            for candidate, delay in waiting:
+                kept.update(key for key, budget in candidate.budgets.items() if delay * budget.rate < 1)
+        return None, soonest
+
+    def take(self, candidate: Candidate, now: float) -> None:
+        """The chosen one goes."""
+        for key, budget in candidate.budgets.items():
+            self._bucket(key, budget, now).take(now)
+        self._turns[candidate.name] = next(self._turn)
+
+    def park(self, candidate: Candidate, now: float, seconds: float) -> None:
+        """The platform refused it for so many seconds: nothing goes on its first key until then."""
+        match [*candidate.budgets.items()]:
+            case [(key, budget), *_]:
+                self._bucket(key, budget, now).park(now, seconds)
+            case _:
+                self.hold(candidate.name, now, seconds)
+
+    def hold(self, name: str, now: float, seconds: float) -> None:
+        """Let this conversation wait for so long; nobody else is concerned."""
+        self._held[name] = now + seconds
+
+    def forget(self, name: str, now: float) -> None:
+        """A conversation has nothing more to show; drop what need not be remembered."""
+        self._turns.pop(name, None)
+        self._held.pop(name, None)
+        self._buckets = {key: bucket for key, bucket in self._buckets.items() if not bucket.idle(now)}
+
+    def _in_order(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """The most urgent first, and among equals who has waited longest."""
+        asking = list(candidates)
+        for candidate in asking:
+            if candidate.name not in self._turns:
+                self._turns[candidate.name] = next(self._turn)
+        return sorted(asking, key=lambda candidate: (candidate.urgency, self._turns[candidate.name]))
+
+    def _delay(self, candidate: Candidate, now: float, kept: Counter[Key]) -> float:
+        held = self._held.get(candidate.name, now) - now
+        buckets = (self._bucket(key, budget, now).delay(now, kept[key]) for key, budget in candidate.budgets.items())
+        return max([held, *buckets])
+
+    def _bucket(self, key: Key, budget: Budget, now: float) -> TokenBucket:
+        if key not in self._buckets:
+            self._buckets[key] = TokenBucket(budget, now)
+        return self._buckets[key]

@@ -1,0 +1,1 @@
+"""The model protocols that this gateway speaks, one module each, loaded by name."""

@@ -1,0 +1,76 @@
+"""What the gateway asks of its store: a mailbox a conversation, and the history.
+
+A conversation is a mailbox. Its oldest open message is its run; a process owns the conversation while it works on it;
+its history is the checkpoint. Everything here is one transaction.
+
+Rule 1: what ``ingest`` has returned for survives a power cut.
+Rule 2: an event and a message are stored once, however often and under however many event ids they arrive.
+Rule 3: the messages of a conversation are handed out in the order in which they were stored, one at a time.
+Rule 4: a process that lost a conversation cannot write to it any more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.inbound import Inbound, MessageReceived
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A conversation's oldest open message, for the process that owns the conversation.
+
+    ``attempt`` counts from 1; ``waiting`` is how many messages stand behind this one. ``history`` holds what was
+    appended before, oldest first, as it was given.
+    """
+
+    conversation: str
+    sequence: int
+    message: MessageReceived
+    attempt: int
+    waiting: int
+    history: tuple[str, ...]
+
+
+class Store(Protocol):
+    """A database that keeps the mailboxes. Open while it is used as an asynchronous context manager.
+
+    Raises:
+        StoreError: from any method, where the database refuses; nothing was changed then.
+        OwnershipLostError: from a method that takes ``Work`` or releases, where the conversation has another owner.
+    """
+
+    async def ingest(self, inbound: Inbound) -> bool:
+        """Keep what arrived, and make its conversation due. False where it was known already."""
+        ...
+
+    async def claim(self, limit: int) -> list[str]:
+        """Become the owner of up to ``limit`` conversations that are due and have none, longest due first."""
+        ...
+
+    async def load(self, conversation: str) -> Work | None:
+        """What to do in a conversation of ours, counting the attempt; none where nothing is open."""
+        ...
+
+    async def finish(self, work: Work, entries: Sequence[str]) -> None:
+        """Append to the history, close the message and give the conversation back, in one step."""
+        ...
+
+    async def release(self, conversation: str) -> None:
+        """Give a conversation back with its messages as they are: due again where one is open."""
+        ...
+
+    async def open_messages(self) -> int:
+        """How many messages are stored and not finished."""
+        ...
+
+    async def wait_due(self) -> None:
+        """Return when a conversation may have become due since the last ``claim``; at once where one may be."""
+        ...
+
+    async def prune(self, older_than: float) -> int:
+        """Forget finished events that are older than so many seconds (25 hours at least); how many there were.
+
+        A platform may deliver an event again for a day, and must find it known.
+        """
+        ...

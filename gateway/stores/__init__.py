@@ -1,0 +1,1 @@
+"""Where mailboxes and histories are kept; one module a database, loaded by name."""

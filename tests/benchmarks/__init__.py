@@ -1,0 +1,1 @@
+"""How long things take, compared within one run."""

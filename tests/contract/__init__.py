@@ -1,0 +1,1 @@
+"""What every adapter, provider and store must do."""

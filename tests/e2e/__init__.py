@@ -1,0 +1,1 @@
+"""Whole processes and the real SDKs, against the loopback servers."""

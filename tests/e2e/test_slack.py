@@ -1,0 +1,517 @@
+"""The Slack adapter with the real SDK, against Slack on loopback."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+from anyio.abc import TaskGroup
+
+from adapters.loopback.slack import Change, Channel, LoopbackSlack, Redelivery, Workspace
+from adapters.loopback.slack.change import SocketOpened
+from adapters.slack import Settings, create, ingress, web
+from gateway.adapter import Adapter
+from gateway.address import Address
+from gateway.error import AdapterError, StoreError
+from gateway.inbound import Ignored, Inbound, MessageReceived
+from gateway.operation import (
+    EditMessage,
+    Forbidden,
+    MarkupRejected,
+    MessageGone,
+    Outcome,
+    Performed,
+    PostMessage,
+    RateLimited,
+    TooLong,
+    Unknown,
+    Unreachable,
+)
+
+BOT, APP = "xoxb-loopback", "xapp-loopback"
+CHANNEL = Address(platform="slack", account="T1", channel="C1")
+
+
+class Inbox:
+    """A store that can be closed for a while, and can refuse."""
+
+    def __init__(self) -> None:
+        self.received: list[Inbound] = []
+        self.refusals = 0
+        self.arrived = anyio.Event()
+        self.open = anyio.Event()
+        self.open.set()
+
+    async def receive(self, inbound: Inbound) -> None:
+        self.received.append(inbound)
+        self.arrived.set()
+        await self.open.wait()
+        if self.refusals:
+            self.refusals -= 1
+            msg = "the disk is full"
+            raise StoreError(msg)
+
+    @property
+    def messages(self) -> list[MessageReceived]:
+        return [inbound for inbound in self.received if isinstance(inbound, MessageReceived)]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [inbound.reason for inbound in self.received if isinstance(inbound, Ignored)]
+
+
+@pytest.fixture(autouse=True)
+def tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLACK_BOT_TOKEN", BOT)
+    monkeypatch.setenv("SLACK_APP_TOKEN", APP)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[LoopbackSlack]:
+    workspace = Workspace(channels=(*Workspace().channels, Channel(id="C9", name="elsewhere", joined=False)))
+    async with LoopbackSlack(workspace=workspace, time_scale=20) as server:
+        yield server
+
+
+@pytest.fixture
+def adapter(slack: LoopbackSlack) -> Adapter:
+    return create(Settings(base_url=slack.base_url))
+
+
+@asynccontextmanager
+async def running(adapter: Adapter, inbox: Inbox) -> AsyncGenerator[TaskGroup]:
+    ready = anyio.Event()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(adapter.run, inbox.receive, ready.set)
+            await ready.wait()
+            yield tasks
+            tasks.cancel_scope.cancel()
+
+
+async def refusal(adapter: Adapter) -> str:
+    """Why the adapter does not run."""
+    with anyio.fail_after(5), pytest.raises(AdapterError) as caught:
+        await adapter.run(Inbox().receive, lambda: pytest.fail("ready, though refused"))
+    return str(caught.value)
+
+
+async def posted(adapter: Adapter, text: str = "hello") -> str:
+    outcome = await adapter.perform(PostMessage(address=CHANNEL, text=text))
+    assert isinstance(outcome, Performed), outcome
+    return outcome.message_id
+
+
+# What comes in.
+
+
+async def test_a_mention_is_received_under_each_event_as_one_message(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        said = slack.say("U1", "C1", "what <is> a dragoman?")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert [message.event_id for message in inbox.messages] == [f"slack:T1:{id_}" for id_ in slack.event_ids(said.ts)]
+    assert {message.message_id for message in inbox.messages} == {f"slack:T1:C1:{said.ts}"}
+    assert {message.text for message in inbox.messages} == {"what <is> a dragoman?"}
+    assert {message.address.thread for message in inbox.messages} == {said.ts}
+    assert all(acknowledgement.latency < 1 for acknowledgement in slack.acknowledgements)
+
+
+async def test_a_direct_message_is_received_once(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        slack.say("U1", "D1", "hello")
+        await slack.until(lambda: not slack.unacknowledged)
+    (message,) = inbox.messages
+    assert (message.text, message.direct, message.address.thread) == ("hello", True, None)
+
+
+async def test_an_event_is_acknowledged_when_it_is_stored_and_not_before(
+    slack: LoopbackSlack, adapter: Adapter
+) -> None:
+    inbox = Inbox()
+    inbox.open = anyio.Event()
+    async with running(adapter, inbox):
+        slack.say("U1", "D1", "hello")
+        await inbox.arrived.wait()
+        await posted(adapter, "time passes")
+        assert slack.acknowledgements == []
+        inbox.open.set()
+        await slack.until(lambda: not slack.unacknowledged)
+
+
+async def test_what_was_not_stored_comes_again(caplog: pytest.LogCaptureFixture) -> None:
+    inbox = Inbox()
+    inbox.refusals = 1
+    async with LoopbackSlack(redelivery=Redelivery(deadline=0.2, delays=(0.0,))) as slack:
+        async with running(create(Settings(base_url=slack.base_url)), inbox):
+            slack.say("U1", "D1", "hello")
+            await slack.until(lambda: slack.acknowledgements)
+        assert [envelope.attempt for envelope in slack.envelopes] == [0, 1]
+    assert [message.text for message in inbox.messages] == ["hello", "hello"]
+    assert len({message.event_id for message in inbox.messages}) == 1
+    assert "was not stored, so Slack will send it again: the disk is full" in caplog.text
+
+
+async def test_l24_an_event_whose_first_delivery_was_lost_is_received(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    event = {"type": "app_mention", "user": "U1", "channel": "C1", "text": "<@UBOT> hello", "ts": "17.1"}
+    async with running(adapter, inbox):
+        slack.push(event, event_id="Ev2", attempt=2)
+        await slack.until(lambda: not slack.unacknowledged)
+    assert [message.event_id for message in inbox.messages] == ["slack:T1:Ev2"]
+
+
+async def test_what_nobody_listens_for_is_acknowledged_and_ignored(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        slack.push({"type": "reaction_added", "user": "U1"})
+        slack.push_payload({"command": "/ask", "text": "x", "user_id": "U1"}, "slash_commands")
+        slack.push_payload({"type": "block_actions", "user": {"id": "U1"}}, "interactive")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert inbox.reasons == ["not a message: reaction_added", "not a message: unknown", "not a message: unknown"]
+
+
+async def test_what_bolt_cannot_read_is_acknowledged_and_ignored(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        slack.push_payload({"authorizations": 5, "event": "?"}, "events_api")
+        slack.push_payload({"type": "event_callback", "event": {"message": "?"}, "enterprise": 5}, "events_api")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert inbox.reasons == ["not a message: unknown", "not a message: unknown"]
+
+
+async def test_our_own_messages_are_stored_too(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        await posted(adapter)
+        await slack.until(lambda: slack.acknowledgements)
+    assert inbox.reasons == ["our own message"]
+
+
+async def test_events_are_received_in_the_order_of_their_arrival(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        for number in range(30):
+            slack.say("U1", "D1", f"{number}")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert [message.text for message in inbox.messages] == [f"{number}" for number in range(30)]
+
+
+async def test_bolts_environment_does_not_matter(
+    slack: LoopbackSlack, adapter: Adapter, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SLACK_CLIENT_ID", "1.2")
+    monkeypatch.setenv("SLACK_CLIENT_SECRET", "s")
+    monkeypatch.setenv("SLACK_SIGNING_SECRET", "s")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        slack.say("U1", "D1", "hello")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert len(inbox.messages) == 1
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
+
+
+# The connection.
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["asked to", "cut off"])
+async def test_a_lost_socket_is_opened_again(
+    slack: LoopbackSlack, adapter: Adapter, monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    monkeypatch.setattr(ingress, "PING", 0.5)
+    inbox, opened = Inbox(), list[Change]()
+    slack.subscribe(lambda change: opened.append(change) if isinstance(change, SocketOpened) else None)
+    async with running(adapter, inbox):
+        if asked:
+            slack.disconnect()
+        else:
+            slack.drop_sockets()
+        await slack.until(lambda: len(opened) == 2)
+        slack.say("U1", "D1", "hello")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert [message.text for message in inbox.messages] == ["hello"]
+
+
+async def test_an_address_that_does_not_work_any_more_is_not_tried_for_ever(
+    slack: LoopbackSlack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingress, "PING", 0.05)
+    client, ready = web.web_client(BOT, slack.base_url), anyio.Event()
+    stale = slack.base_url.replace("http", "ws").replace("/api/", "/link/?ticket=stale")
+
+    async def keep(body: object) -> None:
+        pytest.fail(f"nothing was sent, but this came: {body}")
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ingress.listen, client, APP, stale, keep, ready.set)
+            await ready.wait()
+            tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        (
+            "SLACK_BOT_TOKEN",
+            "xoxb-wrong",
+            ["bot token (xoxb-...)", "env:SLACK_BOT_TOKEN", "invalid_auth", "OAuth & Perm"],
+        ),
+        (
+            "SLACK_APP_TOKEN",
+            "xapp-wrong",
+            ["app-level token (xapp-...)", "env:SLACK_APP_TOKEN", "invalid_auth", "Basic Inf"],
+        ),
+        ("SLACK_BOT_TOKEN", APP, ["should hold the Slack bot token", "env:SLACK_BOT_TOKEN", "holds a app-level token"]),
+        ("SLACK_APP_TOKEN", BOT, ["should hold the Slack app-level token", "env:SLACK_APP_TOKEN", "holds a bot token"]),
+    ],
+    ids=["wrong bot token", "wrong app token", "app token for bot token", "bot token for app token"],
+)
+async def test_a_wrong_token_is_named_with_the_place_to_get_one(
+    adapter: Adapter, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, expected: list[str]
+) -> None:
+    monkeypatch.setenv(variable, value)
+    message = await refusal(adapter)
+    assert all(part in message for part in [*expected, "https://api.slack.com/apps"]), message
+    assert value not in message
+
+
+async def test_a_slack_that_is_not_there_is_said() -> None:
+    message = await refusal(create(Settings(base_url="http://127.0.0.1:1/api/")))
+    assert "cannot be reached at http://127.0.0.1:1/api/" in message
+
+
+async def test_a_token_that_is_revoked_ends_it(slack: LoopbackSlack, adapter: Adapter) -> None:
+    ready = anyio.Event()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+
+            async def run() -> None:
+                with pytest.raises(AdapterError, match=r"app-level token .*SLACK_APP_TOKEN.*token_revoked"):
+                    await adapter.run(Inbox().receive, ready.set)
+
+            tasks.start_soon(run)
+            await ready.wait()
+            slack.fail_next("apps.connections.open", "token_revoked")
+            slack.disconnect()
+    assert slack.open_sockets == 0
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "while storing"])
+async def test_cancellation_leaves_nothing(slack: LoopbackSlack, adapter: Adapter, busy: bool) -> None:
+    inbox = Inbox()
+    inbox.open = anyio.Event()
+    before = asyncio.all_tasks()
+    async with running(adapter, inbox):
+        if busy:
+            slack.say("U1", "D1", "hello")
+            await inbox.arrived.wait()
+    with anyio.fail_after(5):
+        await slack.until(lambda: not slack.open_sockets)
+    left = {
+        task
+        for task in asyncio.all_tasks() - before
+        if "adapters/loopback" not in repr(task) and "aiohttp/web" not in repr(task)
+    }
+    assert not left
+    assert slack.acknowledgements == []
+
+
+# What goes out.
+
+
+async def test_a_message_is_posted_and_edited_without_pings_or_previews(slack: LoopbackSlack, adapter: Adapter) -> None:
+    with anyio.fail_after(5):
+        ts = await posted(adapter, "**hi** <!channel>")
+        edited = await adapter.perform(EditMessage(address=CHANNEL, message_id=ts, text="**hi** <@U1> @channel"))
+    assert edited == Performed(message_id=ts)
+    message = slack.message("C1", ts)
+    for content in (message.original, message.content):
+        assert (content.markup, content.pings) == ("markdown", ())
+    assert (message.original.unfurl_links, message.original.unfurl_media) == (False, False)
+
+
+async def test_a_reply_stands_in_its_thread(slack: LoopbackSlack, adapter: Adapter) -> None:
+    said = slack.say("U1", "C1", "hello")
+    address = Address(platform="slack", account="T1", channel="C1", thread=said.ts)
+    with anyio.fail_after(5):
+        await adapter.perform(PostMessage(address=address, text="hi"))
+    assert [message.author for message in slack.messages("C1", said.ts)] == ["user", "bot"]
+
+
+@pytest.mark.parametrize("wait", [1, 10_072])
+async def test_a_rate_limit_is_handed_on_at_once_and_without_a_cap(
+    slack: LoopbackSlack, adapter: Adapter, wait: int
+) -> None:
+    slack.fail_next("chat.postMessage", retry_after=wait)
+    with anyio.fail_after(5):
+        outcome = await adapter.perform(PostMessage(address=CHANNEL, text="hi"))
+    assert outcome == RateLimited(retry_after=wait)
+    assert len(slack.calls.of("chat.postMessage")) == 1
+
+
+async def test_slacks_own_budget_is_told_too(adapter: Adapter) -> None:
+    with anyio.fail_after(5):
+        outcomes = [await adapter.perform(PostMessage(address=CHANNEL, text=f"{number}")) for number in range(8)]
+    assert any(isinstance(outcome, RateLimited) and outcome.retry_after >= 1 for outcome in outcomes)
+
+
+async def test_a_message_that_was_deleted_is_gone(slack: LoopbackSlack, adapter: Adapter) -> None:
+    with anyio.fail_after(5):
+        ts = await posted(adapter)
+        slack.delete("C1", ts)
+        assert await adapter.perform(EditMessage(address=CHANNEL, message_id=ts, text="more")) == MessageGone()
+
+
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [("a" * 12_001, True), ("<!" * 5_000, True), ("&" * 801, False)],
+    ids=["long", "grown", "escaped"],
+)
+async def test_what_is_too_long_is_not_even_sent(
+    slack: LoopbackSlack, adapter: Adapter, text: str, markup: bool
+) -> None:
+    with anyio.fail_after(5):
+        outcome = await adapter.perform(PostMessage(address=CHANNEL, text=text, markup=markup))
+    assert outcome == TooLong()
+    assert not slack.calls.of("chat.postMessage")
+
+
+async def test_z08_nothing_is_never_sent(slack: LoopbackSlack, adapter: Adapter) -> None:
+    with anyio.fail_after(5):
+        assert isinstance(await adapter.perform(PostMessage(address=CHANNEL, text=" \n")), MarkupRejected)
+        assert isinstance(await adapter.perform(PostMessage(address=CHANNEL, text="", markup=False)), Forbidden)
+    assert not slack.calls.of("chat.postMessage")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "expected"),
+    [
+        ("msg_too_long", 200, TooLong()),
+        ("invalid_blocks", 200, MarkupRejected(reason="invalid_blocks")),
+        ("internal_error", 500, Unknown(reason="Slack says internal_error")),
+        ("fatal_error", 200, Unknown(reason="Slack says fatal_error")),
+    ],
+)
+async def test_what_slack_says_is_the_outcome(
+    slack: LoopbackSlack, adapter: Adapter, error: str, status: int, expected: Outcome
+) -> None:
+    slack.fail_next("chat.postMessage", error, status=status)
+    with anyio.fail_after(5):
+        assert await adapter.perform(PostMessage(address=CHANNEL, text="hi")) == expected
+    assert len(slack.calls.of("chat.postMessage")) == 1
+
+
+async def test_a_channel_that_we_are_not_in_says_how_to_get_in(adapter: Adapter) -> None:
+    elsewhere = Address(platform="slack", account="T1", channel="C9")
+    with anyio.fail_after(5):
+        outcome = await adapter.perform(PostMessage(address=elsewhere, text="hi"))
+    assert isinstance(outcome, Forbidden)
+    assert "not_in_channel: invite the bot" in outcome.reason
+
+
+@pytest.mark.parametrize("connected", [True, False])
+async def test_a_cut_connection_leaves_it_unknown_and_nothing_is_sent_twice(
+    slack: LoopbackSlack, adapter: Adapter, connected: bool
+) -> None:
+    slack.lose_answer_next("chat.postMessage", status=0)
+    post = PostMessage(address=CHANNEL, text="hi")
+    if connected:
+        async with running(adapter, Inbox()):
+            outcome = await adapter.perform(post)
+    else:
+        with anyio.fail_after(5):
+            outcome = await adapter.perform(post)
+    assert isinstance(outcome, Unknown)
+    assert len(slack.messages("C1", author="bot")) == 1
+    assert len(slack.calls.of("chat.postMessage")) == 1
+
+
+async def test_an_answer_that_does_not_come_leaves_it_unknown(
+    slack: LoopbackSlack, adapter: Adapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web, "TIMEOUT", 0.2)
+    slack.delay_next("chat.postMessage", 0.6)
+    with anyio.fail_after(5):
+        assert isinstance(await adapter.perform(PostMessage(address=CHANNEL, text="hi")), Unknown)
+
+
+async def test_where_nobody_listens_nothing_was_sent() -> None:
+    adapter = create(Settings(base_url="http://127.0.0.1:1/api/"))
+    with anyio.fail_after(5):
+        assert isinstance(await adapter.perform(PostMessage(address=CHANNEL, text="hi")), Unreachable)
+
+
+async def test_what_is_not_slack_is_no_answer() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = pages.pop(0)
+        writer.write(b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % body)
+        await writer.drain()
+        writer.close()
+
+    def page(status: bytes, kind: bytes, body: bytes) -> tuple[bytes, bytes, int, bytes]:
+        return status, kind, len(body), body
+
+    pages = [
+        page(b"200 OK", b"text/html", b"<html>log in</html>"),
+        page(b"200 OK", b"text/plain", b"log in"),
+        page(b"200 OK", b"application/json", b"{not json"),
+        page(b"200 OK", b"application/json", b"[]"),
+        page(b"502 Bad Gateway", b"text/plain", b"no"),
+        page(b"503 Unavailable", b"application/json", b"{not json"),
+        page(b"429 Slow Down\r\nRetry-After: 9", b"text/html", b"<html>"),
+        page(b"404 Not Found", b"text/html", b"<html>"),
+    ]
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    address = server.sockets[0].getsockname()
+    adapter = create(Settings(base_url=f"http://127.0.0.1:{address[1]}/api/"))
+    with anyio.fail_after(5):
+        outcomes = [await adapter.perform(PostMessage(address=CHANNEL, text="hi")) for _ in range(len(pages))]
+    server.close()
+    await server.wait_closed()
+    assert [type(outcome) for outcome in outcomes] == [*[Unknown] * 6, RateLimited, Forbidden]
+    assert outcomes[6] == RateLimited(retry_after=9)
+
+
+async def test_cancelling_an_operation_is_no_outcome(slack: LoopbackSlack, adapter: Adapter) -> None:
+    slack.delay_next("chat.postMessage", 0.6)
+    with anyio.fail_after(5), anyio.move_on_after(0.2) as scope:
+        outcome = await adapter.perform(PostMessage(address=CHANNEL, text="hi"))
+        pytest.fail(f"cancelled, but {outcome}")
+    assert scope.cancelled_caught
+
+
+async def test_without_a_token_nothing_is_performed_and_the_reason_says_which(
+    adapter: Adapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLACK_BOT_TOKEN")
+    outcome = await adapter.perform(PostMessage(address=CHANNEL, text="hi"))
+    assert isinstance(outcome, Forbidden)
+    assert "SLACK_BOT_TOKEN" in outcome.reason
+
+
+async def test_z05_no_token_is_written_anywhere(
+    slack: LoopbackSlack, adapter: Adapter, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    outcomes: list[object] = []
+    async with running(adapter, Inbox()):
+        slack.say("U1", "D1", "hello")
+        await slack.until(lambda: not slack.unacknowledged)
+        for status, error in ((0, None), (500, None), (200, "invalid_auth"), (429, "ratelimited")):
+            slack.fail_next("chat.postMessage", error, status=status)
+            outcomes.append(await adapter.perform(PostMessage(address=CHANNEL, text="hi")))
+        slack.fail_next("apps.connections.open", "internal_error")
+        slack.disconnect()
+        await slack.until(lambda: len(slack.calls.of("apps.connections.open")) == 2)
+    slack.fail_next("auth.test", "invalid_auth")
+    outcomes.append(await refusal(adapter))
+    written = "".join([caplog.text, *capfd.readouterr(), repr(adapter), repr(outcomes), repr(vars(adapter))])
+    assert "Sending a request" in written
+    assert BOT not in written
+    assert APP not in written

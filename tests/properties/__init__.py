@@ -1,0 +1,1 @@
+"""Laws, held against whatever hypothesis makes up."""

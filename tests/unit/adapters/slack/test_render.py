@@ -1,0 +1,109 @@
+import pytest
+
+from adapters.slack.entity import escape
+from adapters.slack.render import INERT, inert, render, undo
+from gateway.address import Address
+from gateway.operation import EditMessage, PostMessage
+from tests.unit.adapters.slack.case import case
+
+CHANNEL = Address(platform="slack", account="T1", channel="C1")
+THREAD = Address(platform="slack", account="T1", channel="C1", thread="17.1")
+
+
+def test_a_post_goes_as_markdown_without_previews_and_pings() -> None:
+    call = render(PostMessage(address=THREAD, text="**hi** & <b>"))
+    assert call.method == "chat.postMessage"
+    assert call.arguments == {
+        "channel": "C1",
+        "thread_ts": "17.1",
+        "markdown_text": "**hi** & <b>",
+        "unfurl_links": False,
+        "unfurl_media": False,
+        "parse": "none",
+        "link_names": False,
+    }
+
+
+def test_a_post_outside_of_threads_names_none() -> None:
+    assert "thread_ts" not in render(PostMessage(address=CHANNEL, text="hi")).arguments
+
+
+def test_an_edit_names_the_message_and_nothing_that_the_method_does_not_take() -> None:
+    call = render(EditMessage(address=THREAD, message_id="18.2", text="**hi**"))
+    assert call.method == "chat.update"
+    assert call.arguments == {
+        "channel": "C1",
+        "ts": "18.2",
+        "markdown_text": "**hi**",
+        "parse": "none",
+        "link_names": False,
+    }
+
+
+def test_without_markup_the_text_is_shown_as_it_stands() -> None:
+    arguments = render(PostMessage(address=CHANNEL, text="*a* <b> &amp;", markup=False)).arguments
+    assert (arguments["text"], arguments["mrkdwn"]) == ("*a* &lt;b&gt; &amp;amp;", False)
+    assert "markdown_text" not in arguments
+    edited = render(EditMessage(address=CHANNEL, message_id="1.1", text="<b>", markup=False)).arguments
+    assert edited["text"] == "&lt;b&gt;"
+    assert not {"markdown_text", "mrkdwn"} & edited.keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("<!channel>", f"<{INERT}!channel>"),
+        ("<@U1> <#C1|x>", f"<{INERT}@U1> <{INERT}#C1|x>"),
+        ("`<!here>`", f"`<{INERT}!here>`"),
+        (r"<\!here>", rf"<{INERT}\!here>"),
+        ("<\0!here>", f"<{INERT}\0!here>"),
+        ("< #1, <\n# title", "< #1, <\n# title"),
+        ("<<!here>", f"<<{INERT}!here>"),
+        (f"<{INERT}!here>", f"<{INERT}{INERT}!here>"),
+        ("a < b, <b>, @here, # title, <https://example.org>", "a < b, <b>, @here, # title, <https://example.org>"),
+    ],
+    ids=str,
+)
+def test_nothing_pings_and_nothing_else_changes(text: str, safe: str) -> None:
+    assert inert(text) == safe
+    assert undo(safe) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "markup", "fits"),
+    [
+        ("a" * 12_000, True, True),
+        ("a" * 12_001, True, False),
+        ("<!" * 4_000, True, True),
+        ("<!" * 4_001, True, False),
+        ("a" * 4_000, False, True),
+        ("a" * 4_001, False, False),
+        ("&" * 800, False, True),
+        ("&" * 801, False, False),
+    ],
+    ids=["12,000", "12,001", "12,000 rendered", "12,003 rendered", "4,000", "4,001", "4,000 escaped", "4,005 escaped"],
+)
+def test_the_length_that_counts_is_the_length_after_rendering(text: str, markup: bool, fits: bool) -> None:
+    assert render(PostMessage(address=CHANNEL, text=text, markup=markup)).fits is fits
+    assert render(EditMessage(address=CHANNEL, message_id="1.1", text=text, markup=markup)).fits is fits
+
+
+def test_l22_a_models_broadcast_is_text() -> None:
+    reply = case("L22")["input"]["reply"]
+    markdown = str(render(PostMessage(address=CHANNEL, text=reply)).arguments["markdown_text"])
+    assert "<!" not in markdown
+    assert "<@" not in markdown
+    plain = str(render(PostMessage(address=CHANNEL, text=reply, markup=False)).arguments["text"])
+    assert "&lt;!channel&gt;" in plain
+    assert "<" not in plain
+    assert "&amp;" not in plain
+
+
+def test_r12_text_is_escaped_once_and_markdown_not_at_all() -> None:
+    recorded = case("R12")
+    source = recorded["input"]["text"]
+    plain = str(render(PostMessage(address=CHANNEL, text=source, markup=False)).arguments["text"])
+    assert plain == escape(source)
+    for kind, needle in recorded["assert"]:
+        assert (needle in plain) is (kind == "contains")
+    assert render(PostMessage(address=CHANNEL, text=source)).arguments["markdown_text"] == source

@@ -1,0 +1,98 @@
+import json
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from adapters.slack import CHANNELS, USERS, Settings, allow, create
+from gateway.access import Allow, warnings
+
+ROOT = Path(__file__).parents[4]
+
+
+def read(table: dict[str, object]) -> Settings:
+    return TypeAdapter(Settings).validate_json(json.dumps(table), strict=True)
+
+
+def test_an_empty_table_is_a_whole_configuration_that_lets_nobody_in() -> None:
+    settings = read({})
+    assert settings == Settings()
+    assert allow(settings) == Allow()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"alow_users": ["U1"]}, {"bubble": 0}, {"bubble": 11_501}, {"surface": "append"}, {"bot_token": "xoxb-1"}],
+    ids=str,
+)
+def test_a_wrong_table_is_refused(table: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        read(table)
+
+
+def test_the_allow_lists_are_what_the_table_says() -> None:
+    settings = read({"allow_users": ["U1"], "allow_channels": ["*"]})
+    assert allow(settings) == Allow(users=frozenset({"U1"}), channels=frozenset({"*"}))
+
+
+@pytest.mark.parametrize(
+    ("users", "channels", "strange"),
+    [
+        ({"U1", "W0123ABCD"}, {"C1", "G1"}, set[str]()),
+        ({"@ada", "ada", " U1", "u1"}, {"*"}, {"@ada", "ada", " U1", "u1"}),
+        ({"*"}, {"#general", "general", "D1"}, {"#general", "general", "D1"}),
+    ],
+    ids=["ids", "users", "channels"],
+)
+def test_what_is_no_id_of_slacks_is_said_at_start(users: set[str], channels: set[str], strange: set[str]) -> None:
+    told = warnings(Allow(users=frozenset(users), channels=frozenset(channels)), users=USERS, channels=CHANNELS)
+    assert {line.split('"')[1] for line in told} == strange
+
+
+def test_the_capabilities_are_the_settings_and_slacks_limits() -> None:
+    capabilities = create(Settings(surface="post", bubble=900)).capabilities
+    assert (capabilities.surface, capabilities.unit, capabilities.bubble, capabilities.limit) == (
+        "post",
+        "cp",
+        900,
+        11_500,
+    )
+    budgets = {
+        (budget.name, budget.scope): (budget.rate * 60, budget.burst)
+        for budget in (*capabilities.post, *capabilities.edit)
+    }
+    assert budgets == {
+        ("chat.postMessage", "channel"): (60, 2),
+        ("chat.postMessage", "account"): (240, 20),
+        ("chat.update", "account"): (45, 15),
+        ("chat.update", "message"): (50, 1),
+    }
+
+
+def test_the_table_in_the_readme_is_a_configuration() -> None:
+    readme = (ROOT / "adapters" / "slack" / "README.md").read_text(encoding="utf-8")
+    table = textwrap.dedent(readme.split("```toml\n")[1].split("```")[0])
+    settings = read(tomllib.loads(table)["slack"])
+    assert (settings.allow_users, settings.allow_channels) == (("U0123ABCD",), ("C0123ABCD",))
+    assert not warnings(allow(settings), users=USERS, channels=CHANNELS)
+
+
+def test_making_an_adapter_loads_no_sdk() -> None:
+    program = (
+        "import sys; from adapters.slack import Settings, create; create(Settings());"
+        "print([name for name in ('aiohttp', 'slack_bolt', 'slack_sdk') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_manifest_asks_for_what_the_adapter_uses_and_for_no_more() -> None:
+    lines = (ROOT / "config" / "slack-manifest.yaml").read_text(encoding="utf-8").splitlines()
+    items = {line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")}
+    assert items == {"app_mentions:read", "chat:write", "im:history", "app_mention", "message.im"}
+    assert "  socket_mode_enabled: true" in lines
+    assert "    messages_tab_read_only_enabled: false" in lines

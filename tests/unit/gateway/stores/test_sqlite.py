@@ -1,0 +1,342 @@
+"""SQLite's own: the file, its lock, the thread, and what a person reads when something is wrong."""
+
+import asyncio
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pydantic
+import pytest
+
+from gateway.address import Address
+from gateway.error import StoreError
+from gateway.inbound import Ignored, MessageReceived
+from gateway.stores.database import Statement
+from gateway.stores.mailbox import Mailbox
+from gateway.stores.sqlite import MemoryDatabase, Settings, SqliteDatabase, create, create_in_memory
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+def message(number: int, channel: str = "c") -> MessageReceived:
+    address = Address(platform="p", account="a", channel=channel)
+    return MessageReceived(
+        event_id=f"e{number}", message_id=f"m{number}", address=address, user="u", text=str(number), direct=False
+    )
+
+
+async def refusal(path: Path) -> str:
+    with pytest.raises(StoreError) as refused:
+        async with create(Settings(path=str(path))):
+            pytest.fail("it was opened")
+    assert str(path) in str(refused.value)
+    return str(refused.value)
+
+
+class Gate:
+    """A clock that holds the store's thread until it is opened, so that a queue forms behind it."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+        self.opened.set()
+
+    def __call__(self) -> float:
+        self.reached.set()
+        assert self.opened.wait(5)
+        return 1.0
+
+    def shut(self) -> None:
+        self.reached.clear()
+        self.opened.clear()
+
+
+async def run_behind(gate: Gate, calls: list[Callable[[], Any]]) -> list[Any]:
+    """What the calls give that wait while the first one holds the thread."""
+    gate.shut()
+    with anyio.fail_after(5):
+        first = asyncio.ensure_future(calls[0]())
+        await asyncio.to_thread(gate.reached.wait, 5)
+        others = [asyncio.ensure_future(call()) for call in calls[1:]]
+        await anyio.wait_all_tasks_blocked()
+        gate.opened.set()
+        return await asyncio.gather(first, *others, return_exceptions=True)
+
+
+def connection_of(database: SqliteDatabase) -> sqlite3.Connection:
+    """For what no statement in a transaction can do; its thread must be idle."""
+    return database._connection  # pyright: ignore[reportPrivateUsage]
+
+
+def write(path: Path, content: bytes, offset: int = 0) -> None:
+    path.touch()
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(content)
+
+
+async def test_a_commit_is_on_the_disk_when_it_returns(path: Path) -> None:
+    async with SqliteDatabase(path) as database:
+        rows = await database.transaction([Statement(sql="pragma synchronous"), Statement(sql="pragma journal_mode")])
+        assert rows == [[(2,)], [("wal",)]]
+
+
+async def test_whatever_waits_shares_one_commit(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        statements: list[str] = []
+        connection_of(database).set_trace_callback(statements.append)
+        calls = [lambda number=number: store.ingest(message(number)) for number in range(51)]
+        assert await run_behind(gate, calls) == [True] * 51
+        assert [text.lower() for text in statements].count("commit") == 2
+
+
+async def test_the_order_of_the_calls_is_the_order_of_the_commits(path: Path) -> None:
+    async with create(Settings(path=str(path))) as store:
+        await asyncio.gather(*(store.ingest(message(number)) for number in range(300)))
+        heard: list[str] = []
+        while await store.claim(1):
+            work = await store.load("p/a/c")
+            assert work is not None
+            heard.append(work.message.text)
+            await store.finish(work, [])
+        assert heard == [str(number) for number in range(300)]
+
+
+async def test_a_transaction_that_fails_takes_no_other_of_its_commit_with_it(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        insert = Statement(sql="insert into gw_meta values('half', 'x')")
+        broken = [insert, Statement(sql="insert into gw_meta values('schema', 'twice')")]
+        undone = [insert, Statement(sql="select 1 where 1 = 2", guard=True)]
+        results = await run_behind(
+            gate,
+            [
+                lambda: store.ingest(message(1)),
+                lambda: store.ingest(message(2)),
+                lambda: database.transaction(broken),
+                lambda: database.transaction(undone),
+                lambda: store.ingest(message(3)),
+            ],
+        )
+        assert isinstance(results[2], StoreError)
+        assert results[:2] + results[3:] == [True, True, None, True]
+        assert await database.transaction([Statement(sql="select * from gw_meta")]) == [[("schema", "1")]]
+
+
+async def test_a_commit_that_fails_fails_for_all_and_the_store_goes_on(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        # A reference that is checked only at the commit, and is broken then.
+        await database.transaction(
+            [
+                Statement(sql="create table parent(id integer primary key)"),
+                Statement(sql="create table child(id integer references parent deferrable initially deferred)"),
+            ]
+        )
+        connection_of(database).execute("pragma foreign_keys = on")
+        breaking = [Statement(sql="insert into child values(7)")]
+        results = await run_behind(
+            gate,
+            [
+                lambda: database.transaction([]),
+                lambda: store.ingest(message(1)),
+                lambda: database.transaction(breaking),
+            ],
+        )
+        assert results[0] == []
+        assert [type(result) for result in results[1:]] == [StoreError, StoreError]
+        assert await store.open_messages() == 0
+        assert await store.ingest(message(1))
+
+
+async def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged() -> None:
+    database = MemoryDatabase()
+    store = await Mailbox.open(database)
+    kept = 0
+
+    async def fill() -> None:
+        nonlocal kept
+        while kept < 10_000:
+            assert await store.ingest(message(kept))
+            kept += 1
+
+    await database.transaction([Statement(sql="pragma max_page_count = 40")])
+    with pytest.raises(StoreError, match="disk is full; make room"):
+        await fill()
+    assert await store.open_messages() == kept
+    await database.transaction([Statement(sql="pragma max_page_count = 10000")])
+    assert not await store.ingest(message(kept - 1))
+    assert await store.ingest(message(kept))
+
+
+async def test_a_call_that_asyncio_cancels_is_whole_or_was_not(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        gate.shut()
+        running = asyncio.ensure_future(store.ingest(message(1)))
+        await asyncio.to_thread(gate.reached.wait, 5)
+        waiting = asyncio.ensure_future(store.ingest(message(2)))
+        await anyio.wait_all_tasks_blocked()
+        running.cancel()
+        waiting.cancel()
+        gate.opened.set()
+        results = await asyncio.gather(running, waiting, return_exceptions=True)
+        assert [type(result) for result in results] == [asyncio.CancelledError] * 2
+        with anyio.fail_after(5):
+            await store.wait_due()
+        assert await store.claim(1) == ["p/a/c"]
+        assert not await store.ingest(message(1))
+
+
+async def test_a_call_in_a_cancelled_scope_still_gets_its_answer(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        await store.ingest(message(1))
+        gate.shut()
+        claimed: list[str] = []
+
+        async def claim() -> None:
+            claimed.extend(await store.claim(1))
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as group:
+                group.start_soon(claim)
+                await asyncio.to_thread(gate.reached.wait, 5)
+                group.cancel_scope.cancel()
+                gate.opened.set()
+        assert claimed == ["p/a/c"]
+
+
+async def test_closing_finishes_what_waits(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        gate.shut()
+        waiting = [asyncio.ensure_future(store.ingest(message(number))) for number in range(10)]
+        await asyncio.to_thread(gate.reached.wait, 5)
+        gate.opened.set()
+    assert await asyncio.gather(*waiting) == [True] * 10
+    with pytest.raises(StoreError, match="is closed"):
+        await store.ingest(message(11))
+
+
+async def test_a_closed_store_is_one_file_and_its_lock(path: Path) -> None:
+    async with create(Settings(path=str(path))) as store:
+        await store.ingest(message(1))
+    assert sorted(file.name for file in path.parent.iterdir()) == ["store.db", "store.db.lock"]
+    assert [file.stat().st_mode & 0o777 for file in path.parent.iterdir()] == [0o600, 0o600]
+
+
+async def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
+    async with create(Settings(path=str(tmp_path / "a" / "b" / "store.db"))) as store:
+        assert await store.ingest(message(1))
+
+
+async def test_a_second_opening_is_refused_until_the_first_is_closed(path: Path, tmp_path: Path) -> None:
+    alias = tmp_path / "alias.db"
+    async with create(Settings(path=str(path))) as store:
+        alias.symlink_to(path)
+        for name in (path, alias):
+            with pytest.raises(StoreError, match=f"{path} is in use by process {os.getpid()}.*stop that process"):
+                async with create(Settings(path=str(name))):
+                    pytest.fail("it was opened")
+        assert await store.ingest(message(1))
+    async with create(Settings(path=str(alias))) as store:
+        assert await store.open_messages() == 1
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+    write(path, b"my only copy of something else\n" * 100)
+    assert "no SQLite database" in await refusal(path)
+    with path.open("rb") as file:
+        assert file.read() == b"my only copy of something else\n" * 100
+
+
+async def test_a_damaged_file_is_told(path: Path) -> None:
+    async with create(Settings(path=str(path))) as store:
+        await store.ingest(message(1))
+    write(path, os.urandom(40_000), offset=100)
+    assert "restore a backup" in await refusal(path)
+
+
+async def test_a_path_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "check its folder" in await refusal(tmp_path / "file" / "store.db")
+    (tmp_path / "folder").mkdir()
+    assert "Is a directory" in await refusal(tmp_path / "folder")
+    assert "check its folder" in await refusal(Path("/proc/none/store.db"))
+
+
+async def test_another_programs_lock_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.stores.sqlite.PRAGMAS", ("journal_mode = wal", "busy_timeout = 1"))
+    async with create(Settings(path=str(path))) as store:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("begin immediate")
+        with pytest.raises(StoreError, match="another program holds the file's lock"):
+            await store.ingest(message(1))
+        other.execute("rollback")
+        other.close()
+        assert await store.ingest(message(1))
+
+
+async def test_a_file_without_permission_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert "check its folder's permissions" in await refusal(path)
+
+
+async def test_failing_to_open_gives_the_lock_back(path: Path) -> None:
+    write(path, b"no database at all" * 100)
+    await refusal(path)
+    os.truncate(path, 0)
+    async with create(Settings(path=str(path))) as store:
+        assert await store.ingest(message(1))
+
+
+async def test_a_newer_schema_is_refused_with_the_file(path: Path) -> None:
+    async with create(Settings(path=str(path))):
+        pass
+    connection = sqlite3.connect(path)
+    connection.execute("update gw_meta set value = '99'")
+    connection.commit()
+    connection.close()
+    assert "has schema 99" in await refusal(path)
+
+
+async def test_a_strange_error_is_its_callers_and_the_thread_lives_on(path: Path) -> None:
+    async with SqliteDatabase(path) as database:
+        wrong: Any = Statement(sql="select $1", parameters=(object(),))  # pyright: ignore[reportArgumentType]
+        with pytest.raises(StoreError):
+            await database.transaction([wrong])
+        assert await database.transaction([Statement(sql="select 1")]) == [[(1,)]]
+
+
+@pytest.mark.virtual_time
+async def test_in_memory_it_runs_on_virtual_time() -> None:
+    async with create_in_memory(anyio.current_time) as store:
+        await store.ingest(Ignored(event_id="I", reason="noise"))
+        await anyio.sleep(25 * 3600 + 1)
+        assert await store.prune(25 * 3600) == 1
+
+
+def test_settings_know_their_keys() -> None:
+    adapter = pydantic.TypeAdapter(Settings)
+    assert adapter.validate_python({"kind": "sqlite", "path": "x.db"}) == Settings(path="x.db")
+    for wrong in ({}, {"path": 1}, {"path": "x", "pfad": "y"}, {"path": "x", "kind": "postgres"}):
+        with pytest.raises(pydantic.ValidationError):
+            adapter.validate_python(wrong)

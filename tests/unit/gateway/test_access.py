@@ -1,0 +1,95 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.access import Allow, Ids, admits, warnings
+from gateway.address import Address
+from gateway.inbound import MessageReceived
+
+CASES = Path(__file__).parents[2] / "cases" / "access.jsonl"
+USERS = Ids(name="allow_users", pattern="U[0-9]+", find="Look at the profile.")
+CHANNELS = Ids(name="allow_channels", pattern="C[0-9]+", find="Look at the channel.")
+
+
+def case(identifier: str) -> dict[str, Any]:
+    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    return next(recorded for recorded in cases if recorded["id"] == identifier)
+
+
+def message(user: str, channel: str, *, direct: bool = False) -> MessageReceived:
+    address = Address(platform="slack", account="T1", channel=channel)
+    return MessageReceived(event_id="e", message_id="m", address=address, user=user, text="hi", direct=direct)
+
+
+def rule(users: tuple[str, ...] = (), channels: tuple[str, ...] = ()) -> Allow:
+    return Allow(users=frozenset(users), channels=frozenset(channels))
+
+
+@pytest.mark.parametrize(
+    ("users", "channels", "in_channel", "in_direct"),
+    [
+        ((), (), False, False),
+        ((), ("*",), False, False),
+        (("",), ("",), False, False),
+        (("U1",), (), False, True),
+        (("U1",), ("C1",), True, True),
+        (("U1",), ("C2",), False, True),
+        (("U2",), ("C1",), False, False),
+        (("U2",), ("*",), False, False),
+        (("u1",), ("C1",), False, False),
+        (("U",), ("C1",), False, False),
+        (("*",), (), False, True),
+        (("*",), ("*",), True, True),
+        (("U2", "*"), ("C1",), True, True),
+    ],
+)
+def test_a_channel_needs_user_and_channel_and_a_direct_message_its_user(
+    users: tuple[str, ...], channels: tuple[str, ...], in_channel: bool, in_direct: bool
+) -> None:
+    assert admits(rule(users, channels), message("U1", "C1")) is in_channel
+    assert admits(rule(users, channels), message("U1", "D1", direct=True)) is in_direct
+
+
+def test_nobody_without_an_id_is_admitted() -> None:
+    assert not admits(rule(("",), ("*",)), message("", "C1"))
+    assert not admits(rule(("*",), ("*",)), message("", "C1"))
+
+
+def test_x01_an_empty_missing_or_mistyped_list_is_nobody_and_is_said() -> None:
+    for config in case("X01")["input"]["config"]:
+        allow = rule(tuple(config.get("allowed", ())), ("*",))
+        assert not admits(allow, message("u9", "C1"))
+        assert not admits(allow, message("u9", "D1", direct=True))
+        assert warnings(allow, users=USERS, channels=CHANNELS)
+
+
+def test_x02_a_member_of_an_allowed_channel_is_not_allowed_by_that() -> None:
+    config = case("X02")["input"]
+    channel = str(config["allowed_chats"][0])
+    allow = rule(tuple(config["allowed_users"]), (channel,))
+    assert admits(allow, message("u1", channel))
+    assert not admits(allow, message("u2", channel))
+
+
+def test_all_well_is_said_by_silence() -> None:
+    assert warnings(rule(("U1",), ("C1",)), users=USERS, channels=CHANNELS) == ()
+    assert warnings(rule(("*",), ("*",)), users=USERS, channels=CHANNELS) == ()
+
+
+def test_an_empty_list_is_said_with_the_mend() -> None:
+    (nobody,) = warnings(rule((), ("C1",)), users=USERS, channels=CHANNELS)
+    assert "Nobody may talk" in nobody
+    assert "allow_users is empty. Look at the profile." in nobody
+    (direct,) = warnings(rule(("U1",)), users=USERS, channels=CHANNELS)
+    assert "Only direct messages" in direct
+    assert "allow_channels is empty. Look at the channel." in direct
+
+
+def test_a_name_is_said_to_be_no_id() -> None:
+    told = warnings(rule(("@ada", "U1", "*"), ("#general",)), users=USERS, channels=CHANNELS)
+    assert [line.split('"')[1] for line in told] == ["@ada", "#general"]
+    assert '"@ada" in allow_users is not an id' in told[0]
+    assert told[0].endswith("Look at the profile.")
+    assert told[1].endswith("Look at the channel.")
