@@ -10,7 +10,7 @@ READY := .venv/installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench soak format lock clean
+.PHONY: help demo test check bench soak picture format lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,10 @@ bench: $(READY)  ## the benchmarks
 
 soak: $(READY)  ## the property tests with SOAK thousand examples each (10), the crash tests SOAK times
 	@DRAGOMAN_SOAK=$(SOAK) $(BIN)/python -m pytest tests/properties $(wildcard tests/e2e/*_crash.py) -o faulthandler_timeout=3600
+
+picture: $(READY)  ## the picture in the README, from a real run
+	@$(BIN)/dragoman play --say 'How do I count status codes in a 20 GB log?' --script config/play/picture.md --limit 420 \
+	    --save-svg docs/play.svg > /dev/null
 
 format: $(READY)  ## format, and mend what the linter can mend
 	@$(BIN)/ruff check --quiet --fix-only

@@ -84,15 +84,17 @@ class Paragraph:
         ]
         self.inner = self.start
 
-    def last(self, reason: Reason, floor: int, *, breaking: bool = False) -> Place | None:
+    def last(
+        self, reason: Reason, floor: int, *, breaking: bool = False, doubtful: bool = False
+    ) -> Place | None:
         """Find the last allowed place of a kind that is not before ``floor``.
 
         Args:
             reason: The kind.
             floor: The least end of the chunk's text.
             breaking: Spans that run over the room may be broken, by closing and reopening them.
+            doubtful: What follows may begin with a label of which one cannot see yet whether it defines a link.
         """
-        doubtful: Place | None = None
         broken = self.broken() if breaking else []
         for end, pos in self.places(reason, max(floor, self.low + 1)):
             marks = self.marks_at(end, pos, broken)
@@ -101,11 +103,11 @@ class Paragraph:
             line_start = self.view.rfind("\n", end, pos) + 1
             place = Place(end, line_start or pos, reason, mid=not line_start, marks=marks)
             ink = self.ink_of(place)
-            if not self.markup or not GUARD.match(self.view, ink):
-                if not self.markup or not HALF_LABEL.match(self.view, ink):
-                    return place
-                doubtful = doubtful or place
-        return doubtful
+            if not self.markup:
+                return place
+            if not GUARD.match(self.view, ink) and (doubtful or not HALF_LABEL.match(self.view, ink)):
+                return place
+        return None
 
     def cluster(self, cap: int) -> Place:
         """Find a place between two clusters; always succeeds."""

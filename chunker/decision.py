@@ -114,7 +114,7 @@ class _Cut:
                 cap=scan.cap,
                 marks=scan.state.marks if resumed else (),
                 containers=tail.containers,
-                open_ended=not scan.final and scan.tail_end == scan.size,
+                open_ended=not scan.final and scan.leaf is Leaf.PARAGRAPH and scan.para == tail.start,
                 markup=scan.markup,
             )
 
@@ -142,7 +142,7 @@ class _Cut:
         for breaking in (False, True):
             for floor in (scan.half, 0):
                 for kind in kinds:
-                    place = paragraph.last(kind, floor, breaking=breaking)
+                    place = paragraph.last(kind, floor, breaking=breaking, doubtful=True)
                     if place:
                         return self.at(place)
         if scan.lone:
@@ -177,17 +177,22 @@ class _Cut:
         line = view.rfind("\n", low, at + 1)
         while line > low + 1 and self.prefix_end(line + 1) >= at:
             # Before its content, a line may yet turn out to close the fence.
-            at = boundary(view, line - 1, low)
+            at = boundary(view, len(view[:line].rstrip()) - 1, low)
             line = view.rfind("\n", low, at + 1)
+        eol = view.find("\n", at)
+        if eol >= 0 and not view[at:eol].strip():
+            at = boundary(view, max(len(view[:at].rstrip()) - 1, low + 1), low)
         mid = view[at - 1] != "\n"
         state = State(self.leaf, scan.containers, scan.fence, mid=mid)
         return self.make(Boundary(at, at, state, suffix), "code")
 
     def prefix_end(self, line: int) -> int:
-        """Find where the content of a code line begins."""
-        view = self.scan.view
-        eol = view.find("\n", line)
-        return content(view, read(view, line, eol if eol >= 0 else len(view), self.scan.containers))[0]
+        """Find where the content of a code line begins; where it may be a closer, its end."""
+        scan, view = self.scan, self.scan.view
+        eol = scan.end_of_line(line)
+        start = content(view, read(view, line, eol, scan.containers))[0]
+        marker = scan.fence.marker[0] if scan.leaf is Leaf.FENCE and scan.fence else " "
+        return eol if eol == len(view) and not view[start:eol].strip(" \t" + marker) else start
 
     def at(self, place: Place) -> Decision:
         """Cut inside a paragraph, a heading or a row."""

@@ -79,6 +79,8 @@ def _before_open(scan: Scanner, view: str) -> int:
 def _before_head(scan: Scanner, view: str) -> int:
     """Find the paragraph's last line if it may become the header of a table."""
     row = scan.row
+    if row < 0:
+        return len(view)
     line = view.rfind("\n", 0, row) + 1
     if HEAD_PART.fullmatch(view[row:].rstrip()) and row > scan.para:
         line = view.rfind("\n", 0, line - 1) + 1

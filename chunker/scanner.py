@@ -18,7 +18,9 @@ from chunker.line import (
     HEADING,
     INDENT,
     ITEM,
+    DEFINITION,
     MARKER,
+    OPENER,
     RULE,
     UNDERLINE,
     Reading,
@@ -81,7 +83,8 @@ class Scanner:
         self.ink = ink.start() if ink else self.size
         keeps = state.mid or state.leaf in (Leaf.FENCE, Leaf.INDENTED)
         self.start = 0 if keeps else view.rfind("\n", 0, self.ink) + 1
-        self.cap = reach(view, self.start, self.room, measure)
+        self.last = self.size if final else self.size - 1
+        self.cap = self.reach(self.room)
         self.half = reach(view, self.start, (limit + 1) // 2 - (limit - self.room), measure)
 
         self.leaf = state.leaf
@@ -112,6 +115,8 @@ class Scanner:
         self.line: Boundary | None = None
         self.lone: Boundary | None = None
         """A cut that breaks nothing, but leaves a heading alone, or a line that may go on."""
+        self.loose = state.leaf is Leaf.HEADING or (state.leaf is Leaf.TABLE and not self.opening.prefix)
+        """The chunk's first lines are written as a paragraph, but are none."""
         self.dangling = False
         """A fence was left without a closer since the last text."""
         self.tail: Tail | None = None
@@ -191,6 +196,8 @@ class Scanner:
             self.para = pos
         self.row = pos
         self.advance(pos, eol)
+        if self.view[pos] == "[" and self.para == pos and not self.tail and DEFINITION.match(self.view, pos):
+            self.leaf = Leaf.NONE
 
     def any_line(self) -> None:
         """Read a line of any kind."""
@@ -215,12 +222,19 @@ class Scanner:
         """Read a last line of which only the marks of its containers are known."""
         if self.leaf in (Leaf.NONE, Leaf.INDENTED):
             self.boundary(self.text_end, pos, self.leaf)
-        elif self.leaf is not Leaf.FENCE:
-            self.doubtful(pos)
+        if self.leaf is Leaf.FENCE:
+            self.pos = eol + 1
+            self.tail = self.tail or Tail(self.leaf, pos, self.containers)
+        else:
+            self.unsure_line(pos, eol)
+
+    def unsure_line(self, pos: int, eol: int) -> None:
+        """Read a last line that may or may not go on with its block."""
+        self.doubtful(pos)
         self.pos = eol + 1
         if not self.tail:
             self.tail = Tail(self.leaf, self.para if self.leaf is Leaf.PARAGRAPH else pos, self.containers)
-            self.tail_end = pos
+            self.tail_end = self.text_end
 
     def blank_line(self, reading: Reading, pos: int, eol: int) -> None:
         """Read a line without content: it ends every leaf but a fence, and quotes without a marker."""
@@ -333,8 +347,9 @@ class Scanner:
             if self.table_head(reading, pos, eol):
                 return
             if self.is_unsure(first, eol):
-                self.doubtful(pos)
-            elif self.begins(first, eol, interrupting=True):
+                self.unsure_line(pos, eol)
+                return
+            if self.begins(first, eol, interrupting=True):
                 self.new_block(reading, pos, eol)
                 return
         self.rewrite(reading, pos, eol)
@@ -352,6 +367,8 @@ class Scanner:
 
     def table_head(self, reading: Reading, pos: int, eol: int) -> bool:
         """Make the paragraph's last line the header of a table, if this line is its delimiter row."""
+        if self.row < 0:
+            return False
         header = self.view[self.row : self.text_end].strip()
         delimiter = self.view[reading.first : eol].rstrip(" \t")
         if self.is_partial(eol):
@@ -374,12 +391,15 @@ class Scanner:
     def lazy_line(self, reading: Reading, pos: int, eol: int) -> None:
         """Read a line that goes on with a paragraph although its containers do not."""
         at = reading.first
+        if self.is_unsure(at, eol):
+            self.unsure_line(pos, eol)
+            return
         if self.is_bare(reading.matched) and HEAD_PART.match(self.view, at):
             # Written without its item, the paragraph would become a heading or a table; so far in, nothing does.
             self.edit(pos, at, lead(self.containers[: reading.matched], self.base) + " " * INDENT)
         else:
             self.rewrite(reading, pos, eol)
-        self.row = reading.first
+        self.row = -1  # markdown-it makes no table's header of it
         self.advance(reading.first, eol)
 
     def new_block(self, reading: Reading, pos: int, eol: int) -> None:
@@ -389,15 +409,27 @@ class Scanner:
             self.tail = Tail(Leaf.FENCE, self.code, self.containers)
             return
         self.boundary(self.text_end, pos)
+        sibling = reading.matched < len(self.containers) and self.containers[reading.matched] != QUOTE
+        if self.loose and self.text_end == pos - 1:
+            # What was a heading or a row is a paragraph here, and would take the line in.
+            self.edit(pos, pos, lead(self.containers[: reading.matched], self.base).rstrip(" ") + "\n")
+        self.loose = False
         if reading.matched < len(self.containers):
             self.leave(reading, pos, eol)
         self.rewrite(reading, pos, eol)
-        self.open(reading, pos, eol)
+        self.open(reading, pos, eol, sibling=sibling)
 
     # -- opening and leaving --------------------------------------------------------------------------------------
 
-    def open(self, reading: Reading, pos: int, eol: int) -> None:
-        """Open the containers and the leaf that begin in a line."""
+    def open(self, reading: Reading, pos: int, eol: int, *, sibling: bool) -> None:
+        """Open the containers and the leaf that begin in a line.
+
+        Args:
+            reading: The line.
+            pos: Where it begins.
+            eol: Where it ends.
+            sibling: It ended a list item, so that its marker goes on with a list.
+        """
         view = self.view
         self.leaf = Leaf.NONE
         while reading.first < eol:
@@ -405,7 +437,7 @@ class Scanner:
             if reading.fcol - reading.col >= INDENT:
                 self.leaf = Leaf.INDENTED
                 break
-            if char not in "|" and view.find("|", reading.first, eol) >= 0 and self.heads_table(reading, eol):
+            if not sibling and char != "|" and view.find("|", reading.first, eol) >= 0 and self.heads_table(reading, eol):
                 self.leaf = Leaf.PARAGRAPH
                 self.para = self.row = reading.first
                 break
@@ -457,6 +489,8 @@ class Scanner:
             self.leaf = Leaf.PARAGRAPH
             self.para = self.row = first
             self.advance(first, eol)
+            if self.view[first] == "[" and not self.tail and DEFINITION.match(self.view, first):
+                self.leaf = Leaf.NONE
 
     def open_fence(self, found: re.Match[str], reading: Reading, eol: int) -> None:
         """Open a fence. Where its line leaves no room for content, the info string becomes content."""
@@ -491,8 +525,8 @@ class Scanner:
         if self.is_bare(reading.matched):
             quotes = lead(kept, self.base)
             if self.leaf is Leaf.FENCE and self.suffix:
-                self.edit(pos, pos, f"{quotes}{self.suffix.lstrip()}\n" if quotes else f"{self.suffix[1:]}\n")
-            elif self.leaf is Leaf.TABLE or (self.leaf is Leaf.PARAGRAPH and self.would_join(reading.first, eol)):
+                self.edit(pos, pos, f"{self.suffix[1:]}\n")
+            elif self.leaf is Leaf.TABLE or (self.leaf is Leaf.PARAGRAPH and self.would_join(reading, eol)):
                 self.edit(pos, pos, quotes.rstrip(" ") + "\n")
         self.leaf = Leaf.NONE
         self.hollow = False
@@ -503,9 +537,10 @@ class Scanner:
         """Say whether the open leaf is written outside the items that are left, since the chunk began inside them."""
         return matched < self.base == len(self.containers) and QUOTE not in self.containers[matched:]
 
-    def would_join(self, first: int, eol: int) -> bool:
+    def would_join(self, reading: Reading, eol: int) -> bool:
         """Say whether a line would be read as part of a paragraph that stands at its own level."""
-        if UNDERLINE.match(self.view, first):
+        first = reading.first
+        if UNDERLINE.match(self.view, first) or reading.fcol - reading.col >= INDENT:
             return True
         item = ITEM.match(self.view, first)
         return item is not None and is_weak(self.view, first, item.end(), eol)
@@ -534,7 +569,7 @@ class Scanner:
 
     def is_unsure(self, first: int, eol: int) -> bool:
         """Say whether more of the line is needed to say what it begins."""
-        return self.is_partial(eol) and (MARKER.match(self.view, first) is not None or self.view[first] in "`~")
+        return self.is_partial(eol) and (MARKER.match(self.view, first) is not None or OPENER.match(self.view, first) is not None)
 
     def rewrite(self, reading: Reading, pos: int, eol: int) -> None:
         """Write a line without the indentation of the items in which the chunk began."""
@@ -568,10 +603,9 @@ class Scanner:
         if self.view[start:stop] == insert:
             return
         self.edits.append(Edit(start, stop, insert))
-        grown = len(insert) - (stop - start)
-        if grown > 0:
-            self.growth += grown
-            self.cap = reach(self.view, self.start, self.room - self.growth, self.measure)
+        if not self.tail:
+            self.growth += len(insert) - (stop - start)
+            self.cap = self.reach(self.room - self.growth)
 
     def boundary(self, end: int, pos: int, leaf: Leaf = Leaf.NONE) -> None:
         """Note that the text may be cut before the line at ``pos``, if what comes before it fits."""
@@ -599,7 +633,11 @@ class Scanner:
         """Say how far the text may go if something follows it."""
         if not suffix:
             return self.cap
-        return reach(self.view, self.start, self.room - self.growth - len(suffix), self.measure)
+        return self.reach(self.room - self.growth - len(suffix))
+
+    def reach(self, budget: int) -> int:
+        """Say how far a number of units goes; never to the end of a window that is not the end of the text."""
+        return min(reach(self.view, self.start, budget, self.measure), self.last)
 
     def advance(self, start: int, eol: int, leaf: Leaf | None = None) -> None:
         """Go behind a line, and note whether its block runs over the room."""

@@ -185,7 +185,8 @@ class Configuration:
             raise ConfigurationError("\n".join(complaints))
 
     def _holder(self, table: str) -> Document:
-        return self._written if table in self._written.tables else self._defaults
+        built_in = table in self._defaults.tables and table not in self._written.tables
+        return self._defaults if built_in else self._written
 
     def _content(self, table: str) -> dict[str, Any]:
         content = self._holder(table).tables.get(table, {})

@@ -41,7 +41,11 @@ EndReason = Literal["complete", "refusal", "cut", "error", "consumer_stalled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens that a model call, or a whole run, was billed for."""
+    """Tokens that a model call, or a whole run, was billed for.
+
+    ``input_tokens`` are those beside the cache: what was read from it or written to it is counted apart. Reasoning is
+    part of ``output_tokens``.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0

@@ -124,11 +124,9 @@ class _Socket(SocketModeClient):
 
     async def leave(self) -> None:
         """Close the socket and wait for the end of all that runs. What was not acknowledged comes again."""
-        for task in self._running:
-            task.cancel()
         with anyio.move_on_after(FAREWELL):
             await self.close()
-        await self.aiohttp_client_session.close()
+        await self.aiohttp_client_session.close()  # the SDK does so, if it comes to it
         loops = (self.message_processor, self.message_receiver, self.current_session_monitor)
         tasks = [*self._running, *(loop for loop in loops if loop is not None)]
         for task in tasks:

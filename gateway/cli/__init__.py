@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
+from gateway.cli import pipe
 from gateway.error import ConfigurationError, DragomanError, UsageError
 
 app = typer.Typer(
@@ -30,6 +31,8 @@ def main() -> None:
         app()
     except (DragomanError, BaseExceptionGroup) as error:
         leaves = _leaves(error)
+        if any(isinstance(leaf, SystemExit) for leaf in leaves):
+            pipe.end_now()  # only Rich ends the program from inside, and only where nobody reads what it prints
         if not all(isinstance(leaf, DragomanError) for leaf in leaves):
             raise
         for leaf in leaves:

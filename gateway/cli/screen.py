@@ -1,5 +1,6 @@
 """The terminal as a chat window: shows the conversation while it grows, from what the platform was told."""
 
+import re
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,9 @@ from gateway.cli.stage import Shown, Stage
 
 WIDTH = 100
 
+_FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
+"""Where a picture would fetch its fonts from; the reader's own will do."""
+
 
 class Screen:
     """Prints each message once it is followed by another, and keeps the last one live.
@@ -23,8 +27,7 @@ class Screen:
     """
 
     def __init__(self, stage: Stage, save_svg: Path | None = None) -> None:
-        console = Console(record=save_svg is not None)
-        self._console = Console(record=save_svg is not None, width=min(WIDTH, console.width))
+        self._console = Console(record=save_svg is not None, width=min(WIDTH, Console().width))
         self._stage = stage
         self._save_svg = save_svg
         self._printed = 0
@@ -73,7 +76,8 @@ class Screen:
             )
         )
         if self._save_svg is not None:
-            self._console.save_svg(str(self._save_svg), title="dragoman play")
+            picture = self._console.export_svg(title="dragoman play")
+            self._save_svg.write_text(_FONTS.sub("", picture), encoding="utf-8")
 
 
 def _bubble(message: Shown, *, live: bool = False) -> RenderableType:

@@ -107,11 +107,15 @@ class SlackStage:
         return self._slack.subscribe(tell)
 
     def _shown(self, message: Any) -> Shown:
-        markdown = message.content.markup == "markdown"
+        """As Slack's client shows it: our own escapes are invisible there, and the mention is a name."""
+        markdown, workspace = message.content.markup == "markdown", self._slack.workspace
+        text = self._undo(message.text) if markdown else message.display
         return Shown(
             id=message.id,
             author=message.author,
-            text=self._undo(message.text) if markdown else message.display,
+            text=text.replace(f"<@{workspace.bot_user}>", f"@{workspace.bot_name}")
+            if message.author == "user"
+            else text,
             edited=message.edited,
             thread=message.thread_ts,
         )

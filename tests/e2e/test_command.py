@@ -97,7 +97,8 @@ def test_the_chunks_do_not_depend_on_the_deltas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("chunk", "--limit", "10", "long.md"), ("events", "--provider", "anthropic_messages", "long.sse")]
+    "arguments",
+    [("chunk", "--limit", "10", "long.md"), ("events", "--provider", "anthropic_messages", "long.sse"), ("play",)],
 )
 def test_a_closed_pipe_ends_it_silently(arguments: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "long.md").write_text("word " * 200_000, encoding="utf-8")
@@ -109,7 +110,7 @@ def test_a_closed_pipe_ends_it_silently(arguments: tuple[str, ...], tmp_path: Pa
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdout.readline()
+        process.stdout.read(1)
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=30) == -signal.SIGPIPE

@@ -82,7 +82,7 @@ def test_the_json_has_the_shape_that_is_promised(tmp_path: Path) -> None:
     assert played["platform"] == "slack"
     assert all(set(message) == {"id", "author", "text", "edited", "thread"} for message in played["messages"])
     question, *rest = played["messages"]
-    assert (question["author"], question["text"]) == ("user", "<@UBOT> Tell me.")
+    assert (question["author"], question["text"]) == ("user", "@dragoman Tell me.")
     assert {message["thread"] for message in rest} == {question["id"]}
     assert [(chunk["message"], chunk["text"]) for chunk in played["chunks"]] == [(m["id"], m["text"]) for m in rest]
     spans = [(chunk["start"], chunk["end"]) for chunk in played["chunks"]]

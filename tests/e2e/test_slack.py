@@ -1,10 +1,12 @@
 """The Slack adapter with the real SDK, against Slack on loopback."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
+import aiohttp.web
 import anyio
 import pytest
 from anyio.abc import TaskGroup
@@ -53,6 +55,9 @@ class Inbox:
             msg = "the disk is full"
             raise StoreError(msg)
 
+    async def keep(self, body: object) -> None:
+        pytest.fail(f"nothing was sent, but this came: {body}")
+
     @property
     def messages(self) -> list[MessageReceived]:
         return [inbound for inbound in self.received if isinstance(inbound, MessageReceived)]
@@ -60,6 +65,34 @@ class Inbox:
     @property
     def reasons(self) -> list[str]:
         return [inbound.reason for inbound in self.received if isinstance(inbound, Ignored)]
+
+
+def ours(before: set[asyncio.Task[object]]) -> list[asyncio.Task[object]]:
+    """The tasks that are new, without the servers' and the test's."""
+    others = ("adapters/loopback", "aiohttp/web", "tests/e2e")
+    return [task for task in asyncio.all_tasks() - before if not any(other in repr(task) for other in others)]
+
+
+@asynccontextmanager
+async def silent_socket() -> AsyncGenerator[int]:
+    """A server that opens sockets, and then neither says nor hears anything."""
+    over = anyio.Event()
+
+    async def open_socket(request: aiohttp.web.Request) -> aiohttp.web.WebSocketResponse:
+        await (socket := aiohttp.web.WebSocketResponse()).prepare(request)
+        await over.wait()
+        return socket
+
+    app = aiohttp.web.Application()
+    app.router.add_get("/", open_socket)
+    runner = aiohttp.web.AppRunner(app)
+    await runner.setup()
+    await aiohttp.web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield runner.addresses[0][1]
+    finally:
+        over.set()
+        await runner.cleanup()
 
 
 @pytest.fixture(autouse=True)
@@ -243,12 +276,9 @@ async def test_an_address_that_does_not_work_any_more_is_not_tried_for_ever(
     client, ready = web.web_client(BOT, slack.base_url), anyio.Event()
     stale = slack.base_url.replace("http", "ws").replace("/api/", "/link/?ticket=stale")
 
-    async def keep(body: object) -> None:
-        pytest.fail(f"nothing was sent, but this came: {body}")
-
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ingress.listen, client, APP, stale, keep, ready.set)
+            tasks.start_soon(ingress.listen, client, APP, stale, Inbox().keep, ready.set)
             await ready.wait()
             tasks.cancel_scope.cancel()
 
@@ -310,15 +340,30 @@ async def test_cancellation_leaves_nothing(slack: LoopbackSlack, adapter: Adapte
         if busy:
             slack.say("U1", "D1", "hello")
             await inbox.arrived.wait()
+    assert not ours(before)
     with anyio.fail_after(5):
         await slack.until(lambda: not slack.open_sockets)
-    left = {
-        task
-        for task in asyncio.all_tasks() - before
-        if "adapters/loopback" not in repr(task) and "aiohttp/web" not in repr(task)
-    }
-    assert not left
     assert slack.acknowledgements == []
+
+
+async def test_a_socket_that_does_not_say_goodbye_is_left_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingress, "FAREWELL", 0.1)
+    before, left, ready = asyncio.all_tasks(), list[object](), anyio.Event()
+
+    async def listen(port: int) -> None:
+        client = web.web_client(BOT, f"http://127.0.0.1:{port}/api/")
+        try:
+            await ingress.listen(client, APP, f"ws://127.0.0.1:{port}/", Inbox().keep, ready.set)
+        finally:
+            left.extend(ours(before))
+
+    with anyio.fail_after(5):
+        async with silent_socket() as port, anyio.create_task_group() as tasks:
+            tasks.start_soon(listen, port)
+            await ready.wait()
+            tasks.cancel_scope.cancel()
+    assert left == []
+    gc.collect()  # what was left open complains now
 
 
 # What goes out.

@@ -199,11 +199,13 @@ def differs(was: Kind, now: Kind) -> bool:
 
 def may_change(was: Kind, now: Kind | None, limit: int) -> bool:
     """Say whether the law lets a word be prose: its block was too long to be known, or for its head to be repeated."""
+    if was.leaf == "table" and was.size + 4 * was.depth > limit:
+        return True
     if now is None or now.leaf != "prose" or now.depth != was.depth:
         return False
     if was.leaf == "heading":
         return 2 * was.size + 8 > limit if was.setext else was.size + 4 > limit
-    return was.leaf == "table" and was.size + 4 * was.depth > limit
+    return False
 
 
 def unknown(was: Kind, chunks: Sequence[Chunk], limit: int) -> bool:

@@ -149,6 +149,13 @@ def test_a_delivery_without_an_id_is_named_by_what_it_holds() -> None:
     assert first.event_id.startswith("slack:T1:")
 
 
+@pytest.mark.parametrize("event_id", ["", "\ud800", "two words", 5, None], ids=repr)
+def test_an_id_that_cannot_be_one_is_none(event_id: object) -> None:
+    named = decode(body(mention(), event_id), ME).event_id.removeprefix("slack:T1:")
+    assert len(named) == 32
+    assert named.isalnum()
+
+
 def test_a_reason_never_holds_what_people_wrote() -> None:
     assert "secret" not in reason({"type": "my secret", "user": "U1"})
 

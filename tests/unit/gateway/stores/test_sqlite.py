@@ -160,6 +160,23 @@ async def test_a_commit_that_fails_fails_for_all_and_the_store_goes_on(path: Pat
         assert await store.ingest(message(1))
 
 
+async def test_an_error_that_undoes_the_whole_commit_fails_for_all_and_says_which_it_was(path: Path) -> None:
+    gate = Gate()
+    async with SqliteDatabase(path, gate) as database:
+        store = await Mailbox.open(database)
+        # SQLite does the same by itself where a disk fails in the middle.
+        undoing = [Statement(sql="insert or rollback into gw_meta values('schema', 'twice')")]
+        results = await run_behind(
+            gate,
+            [lambda: database.transaction([]), lambda: store.ingest(message(1)), lambda: database.transaction(undoing)],
+        )
+        assert results[0] == []
+        for result in results[1:]:
+            assert isinstance(result, StoreError)
+            assert "UNIQUE" in str(result)
+        assert await store.ingest(message(1))
+
+
 async def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged() -> None:
     database = MemoryDatabase()
     store = await Mailbox.open(database)
@@ -225,9 +242,12 @@ async def test_closing_finishes_what_waits(path: Path) -> None:
     async with SqliteDatabase(path, gate) as database:
         store = await Mailbox.open(database)
         gate.shut()
-        waiting = [asyncio.ensure_future(store.ingest(message(number))) for number in range(10)]
+        waiting = [asyncio.ensure_future(store.ingest(message(0)))]
         await asyncio.to_thread(gate.reached.wait, 5)
-        gate.opened.set()
+        waiting += [asyncio.ensure_future(store.ingest(message(number))) for number in range(1, 10)]
+        await anyio.wait_all_tasks_blocked()
+        # Runs when leaving awaits, so the end was asked for behind all that waits.
+        asyncio.get_running_loop().call_soon(gate.opened.set)
     assert await asyncio.gather(*waiting) == [True] * 10
     with pytest.raises(StoreError, match="is closed"):
         await store.ingest(message(11))

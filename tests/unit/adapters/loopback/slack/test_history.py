@@ -55,7 +55,8 @@ def test_a_message_knows_its_author(room: Room) -> None:
     assert (ours.author, ours.user, ours.bot_id, ours.client_msg_id) == ("bot", "UBOT", "B1", None)
     assert (theirs.author, theirs.user, theirs.bot_id) == ("user", "U1", None)
     assert theirs.client_msg_id
-    assert room.post(user=User(id="U9", name="other", bot_id="B9")).author == "user"
+    other = room.post(user=User(id="U9", name="other", bot_id="B9"))
+    assert (other.author, other.bot_id, other.client_msg_id) == ("user", "B9", None)
 
 
 def test_a_reply_stands_in_the_thread_of_its_first_message(room: Room) -> None:

@@ -1,0 +1,240 @@
+"""The gateway as a process of its own, talking to a Slack in this one: duplicates, restarts, signals, access."""
+
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import pytest
+
+from adapters.loopback.slack import Channel, LoopbackSlack, Message, Workspace
+from tests.e2e.command import DRAGOMAN, environment
+
+WORKSPACE = Workspace()
+
+
+def write_configuration(
+    folder: Path, slack: LoopbackSlack, turns: str, *, pace: float = 0, surface: str = "edit"
+) -> None:
+    (folder / "script.toml").write_text(turns, encoding="utf-8")
+    (folder / "bot").write_text(slack.workspace.bot_token, encoding="utf-8")
+    (folder / "app").write_text(slack.workspace.app_token, encoding="utf-8")
+    (folder / "dragoman.toml").write_text(
+        f"""
+[model]
+provider = "scripted"
+name = "scripted"
+max_tokens = 1000
+script = "script.toml"
+pace = {pace}
+
+[pacing]
+time_scale = {slack.clock.scale}
+
+[slack]
+base_url = "{slack.base_url}"
+bot_token = "file:bot"
+app_token = "file:app"
+allow_users = ["U1"]
+allow_channels = ["C1"]
+surface = "{surface}"
+""",
+        encoding="utf-8",
+    )
+
+
+@asynccontextmanager
+async def running(folder: Path, slack: LoopbackSlack) -> AsyncGenerator[anyio.abc.Process]:
+    """A gateway that is connected; killed at the end if it still runs."""
+    before = slack.open_sockets
+    with (folder / "log").open("ab") as log:
+        async with await anyio.open_process(
+            [str(DRAGOMAN), "run"], cwd=folder, env=environment(), stdout=log, stderr=log
+        ) as process:
+            try:
+                with anyio.fail_after(20):
+                    await slack.until(lambda: slack.open_sockets > before)
+                yield process
+            finally:
+                if process.returncode is None:
+                    process.kill()
+    with anyio.fail_after(20):
+        await slack.until(lambda: slack.open_sockets == before)
+
+
+def turn(text: str) -> str:
+    return f'[[turn]]\ntext = "{text}"\n'
+
+
+async def shown(slack: LoopbackSlack, *texts: str) -> list[Message]:
+    """The bot's messages, once they are these."""
+
+    def texts_now() -> list[str]:
+        return [message.text for message in slack.messages(author="bot")]
+
+    try:
+        with anyio.fail_after(20):
+            await slack.until(lambda: texts_now() == list(texts))
+    except TimeoutError:
+        pytest.fail(f"shown are {texts_now()}")
+    return slack.messages(author="bot")
+
+
+async def test_a_mention_is_answered_in_its_thread_and_a_direct_message_at_top_level(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        async with running(tmp_path, slack):
+            asked = slack.say("U1", "C1", "in the channel")
+            (first,) = await shown(slack, "Yes.")
+            assert first.thread_ts == asked.ts
+            slack.say("U1", "D1", "in private")
+            _, second = await shown(slack, "Yes.", "Yes.")
+            assert (second.channel, second.thread_ts) == ("D1", None)
+            inside = slack.say("U1", "D1", "in a thread of it", thread=second.ts)
+            *_, third = await shown(slack, "Yes.", "Yes.", "Yes.")
+            assert third.thread_ts == inside.thread_ts == second.ts
+
+
+async def test_a_conversation_remembers_and_others_do_not(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("First.") + turn("Second."))
+        async with running(tmp_path, slack):
+            asked = slack.say("U1", "C1", "one")
+            await shown(slack, "First.")
+            slack.say("U1", "C1", "two", thread=asked.ts)
+            await shown(slack, "First.", "Second.")
+            slack.say("U1", "C1", "another thread")
+            await shown(slack, "First.", "Second.", "First.")
+
+
+async def test_what_arrives_again_is_answered_once(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("First.") + turn("Second."))
+        async with running(tmp_path, slack):
+            asked = slack.say("U1", "C1", "a mention, which is also a message")
+            await shown(slack, "First.")
+            for event_id in slack.event_ids(asked.ts):
+                slack.redeliver(event_id)
+            slack.push({"type": "app_mention", "user": "U1", "text": "<@UBOT> again", "channel": "C1", "ts": asked.ts})
+            slack.say("U1", "C1", "a second one", thread=asked.ts)
+            await shown(slack, "First.", "Second.")
+            with anyio.fail_after(5):
+                await slack.until(lambda: slack.unacknowledged == 0)
+
+
+async def test_every_event_is_acknowledged_within_a_second_also_those_that_start_nothing(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        async with running(tmp_path, slack):
+            slack.push(
+                {"type": "reaction_added", "user": "U1", "item": {"type": "message", "channel": "C1", "ts": "1.1"}}
+            )
+            slack.push({"type": "never_heard_of"})
+            slack.say("U1", "C1", "not for the bot", mention=False)
+            slack.say("U1", "C1", "for the bot")
+            await shown(slack, "Yes.")
+            with anyio.fail_after(5):
+                await slack.until(lambda: slack.unacknowledged == 0)
+        assert max(acknowledgement.latency for acknowledgement in slack.acknowledgements) < 1
+
+
+async def test_nobody_else_is_answered(tmp_path: Path) -> None:
+    channels = (*WORKSPACE.channels, Channel(id="C9", name="elsewhere"))
+    async with LoopbackSlack(workspace=Workspace(channels=channels), time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        async with running(tmp_path, slack):
+            slack.say("U2", "C1", "a stranger in an allowed channel")
+            slack.say("U1", "C9", "a friend in another channel")
+            slack.say("U1", "C1", "a friend in an allowed channel")
+            await shown(slack, "Yes.")
+        assert "U2 is not allowed" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+async def test_what_was_stored_and_not_answered_is_answered_after_the_next_start(tmp_path: Path) -> None:
+    """Killed while the first answer has not begun to show, with more messages behind it."""
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(
+            tmp_path, slack, turn("First.") + turn("Second.") + turn("Third."), pace=0.001, surface="post"
+        )
+        async with running(tmp_path, slack) as process:
+            asked = slack.say("U1", "C1", "one")
+            slack.say("U1", "C1", "<@UBOT> two", thread=asked.ts)
+            slack.say("U1", "C1", "<@UBOT> three", thread=asked.ts)
+            with anyio.fail_after(10):
+                await slack.until(lambda: len(slack.acknowledgements) >= 6)
+            process.send_signal(signal.SIGKILL)
+        assert slack.messages(author="bot") == []
+        write_configuration(tmp_path, slack, turn("First.") + turn("Second.") + turn("Third."))
+        async with running(tmp_path, slack):
+            await shown(slack, "First.", "Second.", "Third.")
+
+
+async def test_a_run_in_progress_ends_after_sigterm_and_the_process_with_status_0(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("The whole of the answer."), pace=10)
+        async with running(tmp_path, slack) as process:
+            slack.say("U1", "C1", "begin")
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.messages(author="bot"))
+            process.send_signal(signal.SIGTERM)
+            await shown(slack, "The whole of the answer.")
+            with anyio.fail_after(10):
+                assert await process.wait() == 0
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+async def test_an_idle_gateway_ends_at_once(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        async with running(tmp_path, slack) as process:
+            process.send_signal(number)
+            with anyio.fail_after(10):
+                assert await process.wait() == status
+        assert "Traceback" not in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+async def test_a_second_gateway_on_the_same_store_is_refused(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        async with running(tmp_path, slack):
+            second = await anyio.run_process([str(DRAGOMAN), "run"], cwd=tmp_path, env=environment(), check=False)
+            assert second.returncode == 1
+            assert b"dragoman.db" in second.stderr
+            assert b"Traceback" not in second.stderr
+
+
+@pytest.mark.parametrize(("name", "said"), [("bot", "bot token"), ("app", "app")])
+async def test_a_wrong_token_is_named_with_where_to_get_one(name: str, said: str, tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        (tmp_path / name).write_text("xoxb-wrong" if name == "bot" else "xapp-wrong", encoding="utf-8")
+        with anyio.fail_after(20):
+            done = await anyio.run_process([str(DRAGOMAN), "run"], cwd=tmp_path, env=environment(), check=False)
+        assert done.returncode == 1
+        assert said in done.stderr.decode()
+        assert b"-wrong" not in done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+async def test_a_rate_limit_that_the_budgets_did_not_foresee_is_waited_out(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=60) as slack:
+        write_configuration(tmp_path, slack, turn("Whole, in the end."), pace=20)
+        slack.fail_next("chat.postMessage", retry_after=30)
+        slack.fail_next("chat.update", retry_after=45, times=2)
+        async with running(tmp_path, slack):
+            slack.say("U1", "C1", "go")
+            await shown(slack, "Whole, in the end.")
+
+
+async def test_a_message_that_its_reader_deletes_while_it_grows_is_shown_anew(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Some words that take a while to say."), pace=10)
+        async with running(tmp_path, slack):
+            slack.say("U1", "C1", "go")
+            with anyio.fail_after(10):
+                (first,) = await slack.until(lambda: slack.messages(author="bot"))
+            slack.delete("C1", first.ts)
+            (second,) = await shown(slack, "Some words that take a while to say.")
+            assert second.ts != first.ts

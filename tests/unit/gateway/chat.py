@@ -1,0 +1,131 @@
+"""A chat platform in memory, for runners on virtual time: takes its time, enforces its rates, and can be made to fail."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from gateway.adapter import Budget, Capabilities, Receive
+from gateway.address import Address
+from gateway.inbound import Inbound, MessageReceived
+from gateway.operation import EditMessage, Operation, Outcome, Performed, PostMessage, RateLimited
+
+CHANNEL = Budget(name="post", scope="channel", rate=1.0, burst=1)
+ACCOUNT = Budget(name="posts", scope="account", rate=4.0, burst=4)
+MESSAGE = Budget(name="message", scope="message", rate=1 / 1.2, burst=1)
+EDITS = Budget(name="edit", scope="account", rate=0.75, burst=3)
+
+CAPABILITIES = Capabilities(
+    surface="edit", unit="cp", bubble=800, limit=4000, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE)
+)
+
+
+def place(channel: str = "C1", thread: str | None = None) -> Address:
+    return Address(platform="chat", account="A1", channel=channel, thread=thread)
+
+
+def message(text: str, *, number: int = 1, address: Address | None = None) -> MessageReceived:
+    return MessageReceived(
+        event_id=f"event {number}",
+        message_id=f"message {number}",
+        address=address or place(),
+        user="U1",
+        text=text,
+        direct=False,
+    )
+
+
+@dataclass(slots=True)
+class Posted:
+    """A message on the screen."""
+
+    address: Address
+    text: str
+    edits: int = 0
+
+
+@dataclass(slots=True)
+class Call:
+    """An operation as the platform saw it, from when to when."""
+
+    operation: Operation
+    began: float
+    ended: float | None = None
+    outcome: Outcome | None = None
+
+
+@dataclass
+class Chat:
+    """An adapter with a screen behind it.
+
+    Args:
+        capabilities: what it claims; what it enforces is one token more.
+        latency: seconds that an operation takes.
+        fates: the outcomes of the first operations, which do nothing then; where they run out, all goes well.
+    """
+
+    capabilities: Capabilities = CAPABILITIES
+    latency: float = 0.1
+    time_scale: float = 1.0
+    fates: deque[Outcome] = field(default_factory=deque[Outcome])
+    inbox: Iterable[Inbound] = ()
+    messages: list[Posted] = field(default_factory=list[Posted])
+    calls: list[Call] = field(default_factory=list[Call])
+    refusals: int = 0
+    _used: dict[tuple[str, str], list[float]] = field(default_factory=dict[tuple[str, str], list[float]])
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        ready()
+        for inbound in self.inbox:
+            await receive(inbound)
+        await anyio.sleep_forever()
+
+    async def perform(self, operation: Operation) -> Outcome:
+        call = Call(operation, anyio.current_time())
+        self.calls.append(call)
+        await anyio.sleep(self.latency)
+        call.outcome = self.fates.popleft() if self.fates else self._refused(operation) or self._show(operation)
+        call.ended = anyio.current_time()
+        return call.outcome
+
+    def texts(self, address: Address | None = None) -> list[str]:
+        """What the screen shows, oldest first."""
+        return [posted.text for posted in self.messages if address is None or posted.address == address]
+
+    def _show(self, operation: Operation) -> Outcome:
+        if isinstance(operation, PostMessage):
+            self.messages.append(Posted(operation.address, operation.text))
+            return Performed(message_id=str(len(self.messages) - 1))
+        posted = self.messages[int(operation.message_id)]
+        posted.text, posted.edits = operation.text, posted.edits + 1
+        return Performed(message_id=operation.message_id)
+
+    def _refused(self, operation: Operation) -> Outcome | None:
+        """Refuse what comes faster than the budgets allow, by counting what came in the window that would refill them."""
+        now = anyio.current_time() * self.time_scale
+        budgets = self.capabilities.edit if isinstance(operation, EditMessage) else self.capabilities.post
+        used = [self._used.setdefault((budget.name, _scope(budget, operation)), []) for budget in budgets]
+        for budget, times in zip(budgets, used, strict=True):
+            for first, since in enumerate(times):
+                if len(times) - first + 1 > budget.burst + 1 + budget.rate * (now - since):
+                    self.refusals += 1
+                    return RateLimited(retry_after=1 / budget.rate)
+        for times in used:
+            times.append(now)
+        return None
+
+
+def _scope(budget: Budget, operation: Operation) -> str:
+    match budget.scope, operation:
+        case "message", EditMessage(message_id=message_id):
+            return message_id
+        case "channel", _:
+            return operation.address.channel
+        case _:
+            return ""
+
+
+def with_surface_post(capabilities: Capabilities = CAPABILITIES) -> Capabilities:
+    """The same platform, shown whole chunks only."""
+    return replace(capabilities, surface="post")

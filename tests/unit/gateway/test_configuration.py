@@ -1,0 +1,202 @@
+"""The configuration, by example; that complaints name the right line is a law, in tests/properties."""
+
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from gateway.configuration import STRICT, AgentSettings, Configuration, Document, PacingSettings
+from gateway.error import ConfigurationError
+from gateway.secret import SecretName
+
+DEFAULTS = Document(
+    "[agent]\nid = 'built-in'\nsystem_prompt = 'prompts/system.md'\nconcurrent_runs = 50\n\n[pacing]\ntime_scale = 1.0\n",
+    Path("built/in.toml"),
+)
+
+
+def configuration(text: str | None) -> Configuration:
+    return Configuration(None if text is None else Document(text, Path("my/own.toml")), DEFAULTS)
+
+
+def complaint(text: str, table: str, kind: type[object]) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        configuration(text).read(table, kind)
+    return str(caught.value)
+
+
+def test_without_a_file_everything_is_built_in() -> None:
+    built_in = configuration(None)
+    assert built_in.read("agent", AgentSettings).id == "built-in"
+    assert built_in.read("pacing", PacingSettings) == PacingSettings(time_scale=1.0)
+    assert built_in.tables == ("agent", "pacing")
+    assert built_in.value("agent", "concurrent_runs") == 50
+
+
+def test_a_table_that_is_written_replaces_the_built_in_one_whole() -> None:
+    message = complaint("\n[agent]\nid = 'mine'\n", "agent", AgentSettings)
+    assert message.split("\n") == [
+        "my/own.toml:2: [agent] needs the key 'system_prompt'; add it below this line",
+        "my/own.toml:2: [agent] needs the key 'concurrent_runs'; add it below this line",
+    ]
+    assert configuration("[agent]").value("agent", "id") is None
+
+
+def test_a_table_that_is_not_written_is_the_built_in_one() -> None:
+    mine = configuration("[other]\n")
+    assert mine.read("agent", AgentSettings).id == "built-in"
+    assert mine.place("agent", "id") == "built/in.toml:2"
+    assert mine.tables == ("other",)
+
+
+def test_a_table_that_nobody_has_is_missed_in_the_file_that_can_be_mended() -> None:
+    assert configuration("# nothing\n").place("slack") == "my/own.toml"
+
+
+def test_files_are_looked_for_beside_the_file_that_names_them() -> None:
+    assert configuration("[other]").path("agent", "prompts/system.md") == Path("built/prompts/system.md")
+    assert configuration("[agent]").path("agent", "mine.md") == Path("my/mine.md")
+    assert configuration("[agent]").path("agent", "/etc/mine.md") == Path("/etc/mine.md")
+
+
+def test_a_file_in_the_home_folder_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert configuration("[agent]").path("agent", "~/mine.md") == tmp_path / "mine.md"
+
+
+def test_a_mistyped_key_is_named_with_what_was_meant() -> None:
+    text = "[pacing]\n# how fast\ntime_scael = 2\n"
+    assert complaint(text, "pacing", PacingSettings).split("\n") == [
+        "my/own.toml:1: [pacing] needs the key 'time_scale'; add it below this line",
+        "my/own.toml:3: unknown key 'time_scael' in [pacing], did you mean 'time_scale'?; remove it or correct its name",
+    ]
+
+
+def test_a_key_like_no_other_is_named_without_a_guess() -> None:
+    message = complaint("[pacing]\ntime_scale = 2\nxyz = 1", "pacing", PacingSettings)
+    assert message == "my/own.toml:3: unknown key 'xyz' in [pacing]; remove it or correct its name"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("0.5", "greater than or equal to 1"),
+        ("61", "less than or equal to 60"),
+        ("nan", ""),
+        ("inf", ""),
+        ("true", "number"),
+    ],
+)
+def test_a_value_out_of_its_bounds_is_named_with_them(value: str, said: str) -> None:
+    message = complaint(f"[pacing]\n\ntime_scale = {value}", "pacing", PacingSettings)
+    assert message.startswith("my/own.toml:3: time_scale in [pacing]: ")
+    assert said in message
+
+
+def test_a_text_for_a_number_is_refused() -> None:
+    message = complaint("[pacing]\ntime_scale = '2'", "pacing", PacingSettings)
+    assert message == "my/own.toml:2: time_scale in [pacing]: Input should be a valid number, not '2'"
+
+
+def test_a_whole_number_will_do_for_a_fraction() -> None:
+    assert configuration("[pacing]\ntime_scale = 20").read("pacing", PacingSettings).time_scale == 20
+
+
+@pytest.mark.parametrize("text", ["agent = 5", "agent = 'x'", "[[agent]]\nid = 'x'"])
+def test_a_value_in_the_place_of_a_table_is_refused(text: str) -> None:
+    message = complaint(text, "agent", AgentSettings)
+    assert message == "my/own.toml:1: agent is a table; write [agent] and its keys below it"
+
+
+def test_unknown_tables_are_named_all_at_once() -> None:
+    mine = configuration("[agnet]\n\n[pacing]\n[zzz]\n")
+    with pytest.raises(ConfigurationError) as caught:
+        mine.refuse_unknown_tables(["pacing", "agent"])
+    assert str(caught.value).split("\n") == [
+        "my/own.toml:1: unknown table [agnet], did you mean 'agent'?; known are agent, pacing",
+        "my/own.toml:4: unknown table [zzz]; known are agent, pacing",
+    ]
+
+
+def test_known_tables_are_not_refused() -> None:
+    configuration("[pacing]\n").refuse_unknown_tables(["pacing", "agent"])
+
+
+def test_a_table_is_found_at_its_own_header_though_another_named_it_first() -> None:
+    document = Document("[a.b]\nx = 1\n\n[a]\ny = 2\n", Path("f"))
+    assert document.place("a") == "f:4"
+    assert document.place("a", "absent") == "f:4"
+    assert document.place("a", "b") == "f:1"
+
+
+def test_an_item_of_a_list_of_tables_is_found_at_its_own_line() -> None:
+    document = Document("[[rule]]\nx = 1\n[[rule]]\nx = 2\n\n[[rule]]\n", Path("f"))
+    assert [document.place("rule", at) for at in range(3)] == ["f:1", "f:3", "f:6"]
+    assert document.place("rule", 1, "x") == "f:4"
+    assert document.place("rule", 7) == "f:1"
+
+
+def test_an_item_of_a_list_is_found_where_the_list_begins() -> None:
+    document = Document("[t]\nl = [\n 'a',\n 'b',\n]\n", Path("f"))
+    assert document.place("t", "l", 1) == "f:2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """Settings with a secret, and with several."""
+
+    __pydantic_config__ = STRICT
+
+    token: SecretName
+    more: tuple[SecretName, ...] = field(default=())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["token = 'hunter2'", "token = ['hunter2']", "token = { x = 'hunter2' }", "tokn = 'hunter2'", "more = ['hunter2']"],
+)
+def test_a_secret_in_the_wrong_place_shows_in_no_message_and_no_traceback(line: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        configuration(f"[bot]\n{line}").read("bot", Bot)
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_number_in_the_place_of_a_secret_is_not_repeated() -> None:
+    message = complaint("[bot]\ntoken = 123456", "bot", Bot)
+    assert message == "my/own.toml:2: token in [bot]: name where the secret is, as env:VARIABLE or file:PATH"
+
+
+def test_a_missing_secret_is_a_missing_key() -> None:
+    assert complaint("[bot]", "bot", Bot) == "my/own.toml:1: [bot] needs the key 'token'; add it below this line"
+
+
+@pytest.mark.parametrize(
+    "text", ["a = ", "[a\n", "a = 1\na = 2", "a = " + "9" * 5000, "a = " + "[" * 5000 + "]" * 5000]
+)
+def test_what_is_no_toml_is_refused_by_the_files_name(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="^my.toml: this is not TOML: "):
+        Document(text, Path("my.toml"))
+
+
+def test_a_file_is_read_as_utf8_with_or_without_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "d.toml"
+    for mark in (b"", b"\xef\xbb\xbf"):
+        path.write_bytes(mark + "[a]\r\nx = 'é'\r\n".encode())
+        document = Document.open(path)
+        assert document.tables == {"a": {"x": "é"}}
+        assert document.place("a", "x") == f"{path}:2"
+
+
+def test_a_file_that_cannot_be_read_is_complained_about(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9\n")
+    for path, reason in (
+        (tmp_path / "absent.toml", "No such file"),
+        (tmp_path, "directory"),
+        (tmp_path / "latin.toml", "utf-8"),
+    ):
+        with pytest.raises(ConfigurationError) as caught:
+            Document.open(path)
+        assert str(caught.value).startswith(f"{path}: cannot be read: ")
+        assert reason in str(caught.value)

@@ -1,0 +1,265 @@
+"""Delivery on virtual time, onto a platform that enforces its rates."""
+
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+
+import anyio
+import pytest
+from anyio.abc import TaskGroup
+
+from gateway.address import Address
+from gateway.delivery import BACK_OFF, Delivery
+from gateway.event import AgentEnd, TextDelta, Usage
+from gateway.operation import (
+    EditMessage,
+    Forbidden,
+    Outcome,
+    Performed,
+    PostMessage,
+    RateLimited,
+    Unknown,
+    Unreachable,
+)
+from gateway.reply import MAY_BE_A_REPEAT, Reply
+from tests.unit.gateway.chat import CAPABILITIES, Chat, place, with_surface_post
+
+pytestmark = pytest.mark.virtual_time
+
+END = AgentEnd(reason="complete", final_response="", turn_count=1, message_count=1, usage=Usage())
+HOUR = 3600.0
+
+
+def reply_at(address: Address, chat: Chat) -> Reply:
+    return Reply(address=address, capabilities=chat.capabilities, run_id="r1")
+
+
+def answered(text: str, address: Address, chat: Chat) -> Reply:
+    """A reply whose run is over already."""
+    reply = reply_at(address, chat)
+    reply.feed(TextDelta(block_id="b0", text=text))
+    reply.feed(END)
+    return reply
+
+
+@asynccontextmanager
+async def delivering(time_scale: float = 1.0) -> AsyncIterator[tuple[Delivery, TaskGroup]]:
+    """A delivery at work; what is started beside it must end before it does."""
+    delivery = Delivery(time_scale=time_scale)
+    async with anyio.create_task_group() as around:
+        around.start_soon(delivery.run)
+        async with anyio.create_task_group() as tasks:
+            yield delivery, tasks
+        around.cancel_scope.cancel()
+
+
+async def write(reply: Reply, delivery: Delivery, text: str, pace: float) -> None:
+    """A model that writes four characters at a time, and then ends."""
+    for at in range(0, len(text), 4):
+        reply.feed(TextDelta(block_id="b0", text=text[at : at + 4]))
+        delivery.wake()
+        await anyio.sleep(pace)
+    reply.feed(END)
+    delivery.wake()
+
+
+async def test_a_long_answer_is_shown_whole_and_never_refused() -> None:
+    chat, text = Chat(), " ".join(f"word{number}" for number in range(4000))
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            tasks.start_soon(write, reply, delivery, text, 0.01)
+    assert " ".join(chat.texts()).split() == text.split()
+    assert chat.refusals == 0
+    assert max(map(len, chat.texts())) <= 800
+    assert reply.done
+
+
+async def test_twenty_conversations_at_once_never_meet_a_rate_limit() -> None:
+    chat, text = Chat(), " ".join(f"word{number}" for number in range(500))
+    places = [place(f"C{number % 7}", thread=str(number)) for number in range(20)]
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            for address in places:
+                reply = reply_at(address, chat)
+                tasks.start_soon(delivery.show, reply, chat)
+                tasks.start_soon(write, reply, delivery, text, 0.02)
+    assert chat.refusals == 0
+    for address in places:
+        assert " ".join(chat.texts(address)).split() == text.split()
+
+
+async def test_text_that_comes_while_an_operation_is_in_flight_goes_together_in_the_next() -> None:
+    chat = Chat(latency=10.0)
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            tasks.start_soon(write, reply, delivery, "one two three four five six.", 0.5)
+    assert [call.operation.text for call in chat.calls][-1] == "one two three four five six."
+    assert len(chat.calls) == 2
+
+
+async def test_one_operation_of_a_reply_is_in_flight_at_a_time_and_several_replies_go_beside_each_other() -> None:
+    chat = Chat(latency=5.0)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            for number in range(3):
+                text = "word " * 500
+                tasks.start_soon(delivery.show, answered(text, place(f"C{number}"), chat), chat)
+    for number in range(3):
+        mine = [call for call in chat.calls if call.operation.address.channel == f"C{number}"]
+        assert len(mine) > 2
+        assert all(one.ended is not None and one.ended <= other.began for one, other in pairwise(mine))
+    assert len({call.began for call in chat.calls[:3]}) == 1
+
+
+@pytest.mark.parametrize("time_scale", [1.0, 20.0])
+async def test_a_refusal_is_waited_out_however_long(time_scale: float) -> None:
+    chat = Chat(latency=0.0, fates=deque([RateLimited(retry_after=HOUR)]), time_scale=time_scale)
+    began = anyio.current_time()
+    with anyio.fail_after(2 * HOUR):
+        async with delivering(time_scale) as (delivery, _):
+            await delivery.show(answered("Hello.", place(), chat), chat)
+    assert chat.texts() == ["Hello."]
+    assert anyio.current_time() - began == pytest.approx(HOUR / time_scale)
+
+
+async def test_a_channel_that_refuses_holds_up_no_other() -> None:
+    chat = Chat(latency=0.0, fates=deque([RateLimited(retry_after=HOUR)]))
+    began = anyio.current_time()
+    ended: dict[str, float] = {}
+
+    async def show(delivery: Delivery, channel: str) -> None:
+        await delivery.show(answered("Hello.", place(channel), chat), chat)
+        ended[channel] = anyio.current_time() - began
+
+    with anyio.fail_after(2 * HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(show, delivery, "C1")
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(show, delivery, "C2")
+    assert ended["C1"] == pytest.approx(HOUR)
+    assert ended["C2"] < 1
+
+
+@pytest.mark.parametrize("failure", [Unreachable(reason="no connection"), Unknown(reason="no answer")])
+async def test_a_platform_that_cannot_be_reached_is_tried_ever_more_slowly(failure: Outcome) -> None:
+    tries = len(BACK_OFF) + 3
+    chat = Chat(latency=0.0, fates=deque([failure] * tries))
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            await delivery.show(answered("Hello.", place(), chat), chat)
+    waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls)]
+    assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * 3])
+    assert [text.removeprefix(MAY_BE_A_REPEAT) for text in chat.texts()] == ["Hello."]
+
+
+async def test_the_waiting_begins_anew_after_a_success() -> None:
+    down = Unreachable(reason="no connection")
+    done = Performed(message_id="0")
+    chat = Chat(latency=0.0, fates=deque[Outcome]([down, down, done, down]), capabilities=with_surface_post())
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            await delivery.show(answered("one " * 300, place(), chat), chat)
+    waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls)]
+    assert waits == pytest.approx([BACK_OFF[0], BACK_OFF[1], 1.0, BACK_OFF[0]])
+
+
+async def test_a_conversation_that_cannot_be_reached_holds_up_no_other() -> None:
+    chat = Chat(latency=0.0, fates=deque([Unreachable(reason="no connection")] * 6))
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, answered("one", place("C1"), chat), chat)
+            await anyio.sleep(40)
+            with anyio.fail_after(1):
+                chat.fates, fates = deque(), chat.fates
+                await delivery.show(answered("two", place("C2"), chat), chat)
+                chat.fates = fates
+            assert chat.texts() == ["two"]
+
+
+async def test_a_reply_that_may_not_speak_ends_and_the_next_goes() -> None:
+    chat = Chat(latency=0.0, fates=deque([Forbidden(reason="channel_not_found")]))
+    forbidden = answered("one", place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            await delivery.show(forbidden, chat)
+            await delivery.show(answered("two", place(), chat), chat)
+    assert forbidden.failure == "channel_not_found"
+    assert chat.texts() == ["two"]
+
+
+async def test_final_text_goes_before_live_updates_of_others() -> None:
+    chat = Chat(latency=0.0)
+    live = [reply_at(place(f"C{number}"), chat) for number in range(8)]
+    final = reply_at(place("final"), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            for reply in live:
+                tasks.start_soon(delivery.show, reply, chat)
+                tasks.start_soon(write, reply, delivery, "word " * 100, 0.1)
+            tasks.start_soon(delivery.show, final, chat)
+            tasks.start_soon(write, final, delivery, "word " * 20, 0.1)
+            await anyio.sleep(4)
+            assert not final.done or chat.texts(final.address)
+            began = anyio.current_time()
+            while not final.done:
+                await anyio.sleep(0.1)
+            waited = anyio.current_time() - began
+    assert waited <= 1 / 0.75 + 0.2
+    assert chat.refusals == 0
+
+
+async def test_an_operation_in_flight_ends_though_delivery_is_cancelled() -> None:
+    chat = Chat(latency=5.0)
+    reply = answered("Hello.", place(), chat)
+    delivery = Delivery()
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(delivery.run)
+            tasks.start_soon(delivery.show, reply, chat)
+            await anyio.sleep(1)
+            tasks.cancel_scope.cancel()
+    assert chat.texts() == ["Hello."]
+    assert reply.done
+    assert [bubble.text for bubble in reply.bubbles] == ["Hello."]
+
+
+async def test_a_reply_nobody_waits_for_any_more_leaves_nothing_behind() -> None:
+    chat = Chat(latency=5.0, fates=deque([Unreachable(reason="no connection")]))
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            with anyio.move_on_after(1):
+                await delivery.show(answered("one", place(), chat), chat)
+            await anyio.sleep(5)
+            began = anyio.current_time()
+            await delivery.show(answered("two", place(), chat), chat)
+            assert anyio.current_time() - began == pytest.approx(5.0)
+    assert chat.texts() == ["two"]
+
+
+async def test_on_a_surface_without_edits_only_whole_chunks_are_posted() -> None:
+    chat = Chat(capabilities=with_surface_post())
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            tasks.start_soon(write, reply, delivery, "word " * 400, 0.1)
+    assert all(isinstance(call.operation, PostMessage) for call in chat.calls)
+    assert len(chat.texts()) == 3
+
+
+async def test_a_live_message_is_edited_no_faster_than_its_budget() -> None:
+    chat = Chat(latency=0.0)
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            tasks.start_soon(write, reply, delivery, "word " * 100, 0.1)
+    edits = [call.began for call in chat.calls if isinstance(call.operation, EditMessage)]
+    assert len(edits) > 5
+    assert all(later - earlier >= 1.2 - 1e-6 for earlier, later in pairwise(edits))
+    assert CAPABILITIES.surface == "edit"
