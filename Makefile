@@ -26,8 +26,8 @@ test: check  ## set up, check, then run every test that needs Python alone
 quietly = @echo '  $(1)'; words=$$($(BIN)/$(1) 2>&1) || { printf '%s\n' "$$words"; exit 1; }
 
 check: $(READY)  ## set up, then format, lint, types and the import rule, changing nothing
-	$(call quietly,ruff format --check)
-	$(call quietly,ruff check --quiet)
+	$(call quietly,ruff format --check --output-format concise)
+	$(call quietly,ruff check --quiet --output-format concise)
 	$(call quietly,pyright)
 	$(call quietly,lint-imports --no-logo)
 

@@ -82,20 +82,21 @@ class Paragraph:
             Span(span.start + shift, span.end + shift, span.marker)
             for span in spans(lead + view[start:stop], open_ended=open_ended)
         ]
-        self.inner = self.start
+        self.broken = [span for span in self.spans if span.marker and markup and span.start < self.cap < span.end]
+        """Spans that hold the end of the room and may be closed and reopened there, outermost first."""
 
     def last(
-        self, reason: Reason, floor: int, *, breaking: bool = False, doubtful: bool = False
+        self, reason: Reason, floor: int, *, breaking: int = 0, doubtful: bool = False
     ) -> Place | None:
         """Find the last allowed place of a kind that is not before ``floor``.
 
         Args:
             reason: The kind.
             floor: The least end of the chunk's text.
-            breaking: Spans that run over the room may be broken, by closing and reopening them.
+            breaking: How many of the spans that run over the room may be broken, by closing and reopening them.
             doubtful: What follows may begin with a label of which one cannot see yet whether it defines a link.
         """
-        broken = self.broken() if breaking else []
+        broken = self.broken[:breaking]
         for end, pos in self.places(reason, max(floor, self.low + 1)):
             marks = self.marks_at(end, pos, broken)
             if pos >= self.stop or marks is None or end + sum(map(len, marks)) > self.cap:
@@ -112,7 +113,7 @@ class Paragraph:
     def cluster(self, cap: int) -> Place:
         """Find a place between two clusters; always succeeds."""
         view, low = self.view, self.low
-        cap -= sum(len(span.marker) for span in self.broken() if span.start + len(span.marker) < cap)
+        cap -= sum(len(span.marker) for span in self.broken if span.start + len(span.marker) < cap)
         low = low if cap > low else self.first
         at = boundary(view, cap, low) if cap > low else low + 1
         tried = at
@@ -124,14 +125,10 @@ class Paragraph:
             if not earlier:
                 break
             tried = earlier
-        broken = [span for span in self.broken() if span.start + len(span.marker) < at]
+        broken = [span for span in self.broken if span.start + len(span.marker) < at]
         return Place(at, at, "cluster", mid=True, marks=tuple(span.marker for span in broken if span.marker))
 
     # -- parts ----------------------------------------------------------------------------------------------------
-
-    def broken(self) -> list[Span]:
-        """List the spans that hold the end of the room and may be closed and reopened there."""
-        return [span for span in self.spans if span.marker and self.markup and span.start < self.cap < span.end]
 
     def marks_at(self, end: int, pos: int, broken: Sequence[Span]) -> tuple[str, ...] | None:
         """List the markers that a cut breaks, or say with None that it is not allowed."""

@@ -87,6 +87,8 @@ def flat(source: str) -> str:
 def _decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
     scan = Scanner(flat(window), state, rules.limit, rules.measure, final=final, markup=rules.markup)
     scan.run()
+    if state.marks and scan.strays():
+        return _decide(state._replace(marks=()), window, final=final, rules=rules)
     cut = _Cut(window, scan)
     if final and not scan.tail:
         suffix = scan.suffix if scan.dangling or scan.leaf is Leaf.FENCE else ""
@@ -139,7 +141,7 @@ class _Cut:
             return self.make(scan.line, "line")
         if whole and scan.lone:
             return self.make(scan.lone, "line")
-        for breaking in (False, True):
+        for breaking in range(len(paragraph.broken) + 1):
             for floor in (scan.half, 0):
                 for kind in kinds:
                     place = paragraph.last(kind, floor, breaking=breaking, doubtful=True)
@@ -170,20 +172,22 @@ class _Cut:
             low = max(low, scan.tail.start)
         elif scan.body:
             low = max(low, scan.code)
-        cap = scan.cap_before(suffix)
+        cap = scan.cap_inside(suffix)
         if cap <= low:
-            suffix, cap = "", scan.cap
+            suffix, cap = "", scan.cap_inside("")
         at = boundary(view, cap, low) if cap > low else low + 1
         line = view.rfind("\n", low, at + 1)
         while line > low + 1 and self.prefix_end(line + 1) >= at:
             # Before its content, a line may yet turn out to close the fence.
-            at = boundary(view, len(view[:line].rstrip()) - 1, low)
+            at = min(len(view[:line].rstrip()) - 1, scan.cap_inside(suffix, line + 1))
+            at = boundary(view, at, low) if at > low else low + 1
             line = view.rfind("\n", low, at + 1)
         eol = view.find("\n", at)
         if eol >= 0 and not view[at:eol].strip():
             at = boundary(view, max(len(view[:at].rstrip()) - 1, low + 1), low)
         mid = view[at - 1] != "\n"
-        state = State(self.leaf, scan.containers, scan.fence, mid=mid)
+        containers = scan.fence_containers if self.leaf is Leaf.FENCE else scan.containers
+        state = State(self.leaf, containers, scan.fence, mid=mid)
         return self.make(Boundary(at, at, state, suffix), "code")
 
     def prefix_end(self, line: int) -> int:

@@ -42,7 +42,7 @@ def opening(state: State, limit: int, measure: Measure) -> Opening:
         quotes, spare = "", limit - WIDEST
     if state.leaf is Leaf.FENCE and state.fence:
         return Opening(_opener(quotes, state.fence, spare, limit, measure), quotes)
-    if state.leaf is Leaf.TABLE:
+    if state.leaf is Leaf.TABLE and state.header:
         head = "".join(f"{quotes}{line}\n" for line in state.header.split("\n"))
         size = measure(head)
         return Opening(head if size <= spare and 3 * size <= 2 * limit else "", quotes)
@@ -70,7 +70,10 @@ def write(source: str, start: int, end: int, edits: Sequence[Edit]) -> str:
     for edit in edits:
         if edit.start >= end:
             break
-        parts += source[at : edit.start], edit.insert
+        insert = edit.insert
+        if insert[:1] == "\n" and source[edit.start - 1 : edit.start] == "\r":
+            insert = "\r" + insert[1:]  # else the two would be one line end
+        parts += source[at : edit.start], insert
         at = edit.stop
     parts.append(source[at:end])
     return "".join(parts)

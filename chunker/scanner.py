@@ -12,6 +12,7 @@ import re
 from typing import NamedTuple
 
 from chunker.excerpt import Edit, closing, opening
+from chunker.inline import spans
 from chunker.length import WIDEST, Measure, reach
 from chunker.line import (
     FENCE,
@@ -25,6 +26,7 @@ from chunker.line import (
     UNDERLINE,
     Reading,
     begins_block,
+    cells,
     content,
     expanded,
     is_table,
@@ -90,6 +92,7 @@ class Scanner:
         self.leaf = state.leaf
         self.containers = state.containers
         self.fence = state.fence
+        self.fence_containers = state.containers
         self.suffix = ""
         self.header = state.header
         self.base = len(state.containers)
@@ -99,6 +102,8 @@ class Scanner:
         """Where the code of the open fence begins in this chunk."""
         self.opener = self.start
         """Where the line begins that opens the open fence."""
+        self.markers: dict[int, str] = {}
+        """Of the list items that began here, by depth, the character that tells their list from another."""
         self.hollow = False
         """The innermost item has nothing but its marker so far."""
         self.heading = -1
@@ -106,6 +111,7 @@ class Scanner:
         self.para = self.start
         self.row = self.start
         self.resumed = -1
+        self.resumed_end = self.size
         """Where the paragraph's text begins that the chunk goes on with."""
         self.edits: list[Edit] = []
 
@@ -374,6 +380,8 @@ class Scanner:
         if self.is_partial(eol):
             if "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
                 return False
+        elif self.row == self.resumed and self.state.mid and cells(header) < cells(delimiter) and is_table(delimiter, delimiter):
+            self.loose = True  # the rest of a header too long for a chunk
         elif not is_table(header, delimiter):
             return False
         if self.row <= self.cap:
@@ -383,7 +391,9 @@ class Scanner:
             self.boundary(line - 1, line)
         self.rewrite(reading, pos, eol)
         self.leaf = Leaf.TABLE
-        self.header = f"{header}\n{delimiter}"
+        self.header = "" if self.loose else f"{header}\n{delimiter}"
+        if self.para == self.resumed:
+            self.resumed_end = self.row if self.row > self.para else self.row
         self.body = False
         self.advance(self.row, eol)
         return True
@@ -409,7 +419,7 @@ class Scanner:
             self.tail = Tail(Leaf.FENCE, self.code, self.containers)
             return
         self.boundary(self.text_end, pos)
-        sibling = reading.matched < len(self.containers) and self.containers[reading.matched] != QUOTE
+        sibling = self.is_sibling(reading)
         if self.loose and self.text_end == pos - 1:
             # What was a heading or a row is a paragraph here, and would take the line in.
             self.edit(pos, pos, lead(self.containers[: reading.matched], self.base).rstrip(" ") + "\n")
@@ -449,6 +459,7 @@ class Scanner:
                 first, fcol = skip(view, reading.first + 1, col)
                 reading = Reading(0, col + (fcol > col), reading.first + 1, col, first, fcol)
             elif ITEM.match(view, reading.first) and len(self.containers) < DEEPEST:
+                self.markers[len(self.containers)] = char if char in "-+*" else view[ITEM.match(view, reading.first).end() - 1]
                 width, reading = item_width(view, reading, eol)
                 self.containers += (width,)
                 self.hollow = reading.first >= eol
@@ -502,7 +513,7 @@ class Scanner:
         indent = reading.fcol - reading.col
         self.set_fence(Fence(indent, marker, info))
         line = self.measure(self.view[self.opener : found.end()])
-        if info and self.suffix and line + 1 + len(self.suffix) + WIDEST > self.limit:
+        if info and self.suffix and line + 2 * len(self.suffix) + WIDEST > self.limit:
             self.set_fence(Fence(indent, marker, ""))
             at = found.start() + len(marker)
             self.edit(at, at, "\n" + lead(self.containers, self.base))
@@ -515,6 +526,7 @@ class Scanner:
     def set_fence(self, fence: Fence) -> None:
         """Note the open fence, and what closes it, if a chunk has room for that at all."""
         self.fence = fence
+        self.fence_containers = self.containers
         suffix = closing(self.containers, self.base, fence)
         needed = len(suffix) + len(fence.marker) + fence.indent + 1 + WIDEST
         self.suffix = suffix if needed + 2 * len(lead(self.containers)) <= self.limit else ""
@@ -536,6 +548,14 @@ class Scanner:
     def is_bare(self, matched: int) -> bool:
         """Say whether the open leaf is written outside the items that are left, since the chunk began inside them."""
         return matched < self.base == len(self.containers) and QUOTE not in self.containers[matched:]
+
+    def is_sibling(self, reading: Reading) -> bool:
+        """Say whether a line goes on with the list whose item it ends."""
+        depth = reading.matched
+        if depth == len(self.containers) or self.containers[depth] == QUOTE:
+            return False
+        item = ITEM.match(self.view, reading.first)
+        return item is not None and self.markers.get(depth, item[0][-1]) == item[0][-1]
 
     def would_join(self, reading: Reading, eol: int) -> bool:
         """Say whether a line would be read as part of a paragraph that stands at its own level."""
@@ -612,10 +632,9 @@ class Scanner:
         if end <= self.ink or self.tail:
             return
         suffix = self.suffix if self.dangling or self.leaf is Leaf.FENCE else ""
-        cap = self.cap_before(suffix)
-        if leaf is Leaf.FENCE and end < pos - 1 <= cap:
+        if leaf is Leaf.FENCE and end < pos - 1 <= self.cap_before(suffix):
             end = pos - 1  # the blank lines of code before the cut are code, too
-        if end > cap:
+        elif end > (self.cap_inside(suffix, end) if suffix else self.cap):
             return
         if self.heading >= 0 and not (self.heading <= self.ink and end >= self.half):
             self.lone = Boundary(end, pos, State(leaf, self.containers), suffix)
@@ -635,6 +654,24 @@ class Scanner:
             return self.cap
         return self.reach(self.room - self.growth - len(suffix))
 
+    def cap_inside(self, suffix: str, stop: int | None = None) -> int:
+        """Say how far the text may go if something follows it and it ends before ``stop``, or anywhere."""
+        growth = self.growth
+        at = self.reach(self.room - growth - len(suffix))
+        for edit in reversed(self.edits):
+            if edit.start < (at if stop is None else stop):
+                break
+            growth -= len(edit.insert) - (edit.stop - edit.start)
+            at = self.reach(self.room - growth - len(suffix))
+        return at
+
+    def strays(self) -> bool:
+        """Say whether the paragraph ends without closing a marker that was reopened in front of it."""
+        marks = "".join(self.state.marks)
+        going_on = self.leaf is Leaf.PARAGRAPH and self.para == self.resumed and not self.final
+        found = spans(marks + self.view[self.resumed : self.resumed_end], open_ended=going_on)
+        return sum(span.start < len(marks) for span in found) < len(self.state.marks)
+
     def reach(self, budget: int) -> int:
         """Say how far a number of units goes; never to the end of a window that is not the end of the text."""
         return min(reach(self.view, self.start, budget, self.measure), self.last)
@@ -644,6 +681,8 @@ class Scanner:
         self.pos = eol + 1
         self.text_end = eol
         self.dangling = False
+        if self.para == self.resumed and self.leaf is Leaf.PARAGRAPH:
+            self.resumed_end = eol
         if self.tail and self.leaf is Leaf.PARAGRAPH and self.para == self.tail.start:
             self.tail_end = eol
         if eol <= self.cap or self.tail:

@@ -32,7 +32,9 @@ class Address:
             ValueError: where the text was not made by ``key``.
         """
         parts = [unquote(part) for part in key.split("/")]
-        if len(parts) not in (3, 4):
-            msg = f"not an address: {key!r}; expected platform/account/channel or platform/account/channel/thread"
-            raise ValueError(msg)
-        return cls(platform=parts[0], account=parts[1], channel=parts[2], thread=parts[3] if len(parts) > 3 else None)
+        if len(parts) in (3, 4):
+            address = cls(platform=parts[0], account=parts[1], channel=parts[2], thread=(*parts[3:], None)[0])
+            if address.key == key:
+                return address
+        msg = f"not an address: {key!r}; expected platform/account/channel or platform/account/channel/thread"
+        raise ValueError(msg)

@@ -33,11 +33,12 @@ class Work:
 
 
 class Store(Protocol):
-    """A database that keeps the mailboxes. Open while it is used as an asynchronous context manager.
+    """A database that keeps the mailboxes. A module of ``stores`` makes one: ``async with create(settings) as store``.
 
     Raises:
         StoreError: from any method, where the database refuses; nothing was changed then.
-        OwnershipLostError: from a method that takes ``Work`` or releases, where the conversation has another owner.
+        OwnershipLostError: from ``load``, ``finish`` and ``release``, where the conversation is not ours (any more) or
+            the message is closed already.
     """
 
     async def ingest(self, inbound: Inbound) -> bool:

@@ -45,11 +45,8 @@ async def connections(client: AsyncWebClient) -> AsyncGenerator[None]:
     """Keep the client's connections open between its calls; outside of this each call opens its own."""
     timeout = aiohttp.ClientTimeout(total=TIMEOUT, sock_connect=CONNECT_TIMEOUT)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        client.session = session
-        try:
-            yield
-        finally:
-            client.session = None
+        client.session = session  # once it is closed, the SDK passes it over
+        yield
 
 
 async def ask(

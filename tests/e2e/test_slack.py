@@ -69,7 +69,7 @@ class Inbox:
 
 def ours(before: set[asyncio.Task[object]]) -> list[asyncio.Task[object]]:
     """The tasks that are new, without the servers' and the test's."""
-    others = ("adapters/loopback", "aiohttp/web", "tests/e2e")
+    others = ("adapters/loopback", "aiohttp/web", "tests/e2e", "tests.e2e")
     return [task for task in asyncio.all_tasks() - before if not any(other in repr(task) for other in others)]
 
 

@@ -88,8 +88,8 @@ def test_an_empty_list_is_said_with_the_mend() -> None:
 
 
 def test_a_name_is_said_to_be_no_id() -> None:
-    told = warnings(rule(("@ada", "U1", "*"), ("#general",)), users=USERS, channels=CHANNELS)
-    assert [line.split('"')[1] for line in told] == ["@ada", "#general"]
+    told = warnings(rule(("@ada", "U1", "U1 or so", "*"), ("#general",)), users=USERS, channels=CHANNELS)
+    assert [line.split('"')[1] for line in told] == ["@ada", "U1 or so", "#general"]
     assert '"@ada" in allow_users is not an id' in told[0]
     assert told[0].endswith("Look at the profile.")
-    assert told[1].endswith("Look at the channel.")
+    assert told[2].endswith("Look at the channel.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.history import NOTHING_SAID, Answered, Asked, from_json, messages
+from gateway.history import NOTHING_SAID, Answered, Asked, from_json, messages, to_json
 from gateway.provider import AssistantMessage, Native, UserMessage
 
 NATIVE = Native(protocol="anthropic_messages", blocks=({"type": "text", "text": "Hi."},))
@@ -49,3 +49,9 @@ def test_an_answer_in_two_parts_is_one_text_without_a_form_of_its_own() -> None:
 def test_a_line_that_is_no_entry_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="validation error"):
         from_json(line)
+
+
+def test_half_a_surrogate_pair_is_replaced_for_an_answer_that_was_shown_must_be_kept() -> None:
+    native = Native(protocol="p", blocks=({"text": "\ud83d"},))
+    kept = from_json(to_json(Answered(text="\ud83d\ude00 \ud83d", native=native)))
+    assert kept == Answered(text="😀 \ufffd", native=Native(protocol="p", blocks=({"text": "\ufffd"},)))

@@ -1,0 +1,142 @@
+"""Pacing, by example; its laws are in tests/properties."""
+
+import pytest
+
+from gateway.adapter import Budget
+from gateway.pacer import Candidate, Key, Pacer, TokenBucket
+
+SLOW = Budget(name="slow", scope="channel", rate=0.5, burst=1)
+WIDE = Budget(name="wide", scope="account", rate=1.0, burst=2)
+C1, C2 = Key("p", "a", "slow", "C1"), Key("p", "a", "slow", "C2")
+ALL = Key("p", "a", "wide", "")
+FINAL, LIVE = 0, 1
+
+
+def asks(name: str, *keys: Key, urgency: int = LIVE) -> Candidate:
+    return Candidate(name=name, urgency=urgency, budgets={key: WIDE if key == ALL else SLOW for key in keys})
+
+
+def test_a_bucket_gives_its_burst_at_once_and_then_its_rate() -> None:
+    bucket = TokenBucket(WIDE, 0.0)
+    delays: list[float] = []
+    for _ in range(4):
+        delays.append(bucket.delay(0.0))
+        bucket.take(0.0)
+    assert delays == [0.0, 0.0, 1.0, 2.0]
+
+
+def test_a_bucket_holds_no_more_than_its_burst_however_long_it_rests() -> None:
+    bucket = TokenBucket(WIDE, 0.0)
+    for _ in range(2):
+        bucket.take(1e6)
+    assert bucket.delay(1e6) == 1.0
+
+
+def test_tokens_that_are_kept_for_others_are_not_there() -> None:
+    bucket = TokenBucket(WIDE, 0.0)
+    assert [bucket.delay(0.0, kept) for kept in range(4)] == [0.0, 0.0, 1.0, 2.0]
+    assert bucket.delay(1e6, 2) > 0
+
+
+def test_after_parking_a_bucket_begins_with_one_token() -> None:
+    bucket = TokenBucket(WIDE, 0.0)
+    bucket.park(0.0, 100.0)
+    assert bucket.delay(0.0) == 100.0
+    assert bucket.delay(100.0) == 0.0
+    bucket.take(100.0)
+    assert bucket.delay(100.0) == 1.0
+
+
+def test_a_shorter_refusal_does_not_end_a_longer_one() -> None:
+    bucket = TokenBucket(WIDE, 0.0)
+    bucket.park(0.0, 100.0)
+    bucket.park(1.0, 2.0)
+    assert bucket.delay(1.0) == 99.0
+
+
+def test_a_bucket_that_is_full_and_not_parked_can_be_forgotten() -> None:
+    bucket = TokenBucket(WIDE, 0.0)
+    assert bucket.idle(0.0)
+    bucket.take(0.0)
+    assert not bucket.idle(0.5)
+    assert bucket.idle(1.0)
+    bucket.park(1.0, 10.0)
+    assert not bucket.idle(11.0)
+    assert bucket.idle(12.0)
+
+
+def test_the_urgent_goes_first() -> None:
+    live, final = asks("live", ALL), asks("final", ALL, urgency=FINAL)
+    assert Pacer().choose([live, final], 0.0) == (final, 0.0)
+
+
+def test_who_needs_two_tokens_waits_for_the_later() -> None:
+    pacer, mine = Pacer(), asks("mine", C1, ALL)
+    pacer.take(mine, 0.0)
+    assert pacer.choose([mine], 0.0) == (None, 2.0)
+
+
+def test_the_wait_is_that_of_the_first_who_may_go() -> None:
+    pacer = Pacer()
+    one, two = asks("one", C1), asks("two", C2, ALL)
+    pacer.take(one, 0.0)
+    pacer.take(two, 1.0)
+    assert pacer.choose([two, one], 1.0) == (None, 1.0)
+
+
+def test_a_token_is_kept_for_the_urgent_that_will_soon_need_it() -> None:
+    pacer = Pacer()
+    final, live = asks("final", C1, ALL, urgency=FINAL), asks("live", ALL)
+    pacer.take(final, 0.0)
+    pacer.take(live, 0.0)
+    assert pacer.choose([final, live], 1.5) == (None, 0.5)
+
+
+def test_a_token_that_will_be_back_in_time_is_not_kept() -> None:
+    pacer = Pacer()
+    final, live = asks("final", C1, ALL, urgency=FINAL), asks("live", ALL)
+    pacer.take(final, 0.0)
+    pacer.take(live, 0.0)
+    assert pacer.choose([final, live], 1.0) == (live, 0.0)
+
+
+def test_only_the_first_key_is_parked_by_a_refusal() -> None:
+    pacer = Pacer()
+    pacer.park(asks("mine", C1, ALL), 0.0, 60.0)
+    assert pacer.choose([asks("mine", C1, ALL)], 0.0) == (None, 60.0)
+    assert pacer.choose([other := asks("other", C2, ALL)], 0.0) == (other, 0.0)
+
+
+def test_a_conversation_that_is_forgotten_is_no_longer_held() -> None:
+    pacer, mine = Pacer(), asks("mine", C1)
+    pacer.hold("mine", 0.0, 60.0)
+    assert pacer.choose([mine], 0.0) == (None, 60.0)
+    pacer.forget("mine", 0.0)
+    assert pacer.choose([mine], 0.0) == (mine, 0.0)
+
+
+def test_a_conversation_that_is_forgotten_leaves_its_parked_key_parked() -> None:
+    pacer, mine = Pacer(), asks("mine", C1)
+    pacer.park(mine, 0.0, 60.0)
+    pacer.forget("mine", 0.0)
+    assert pacer.choose([mine], 0.0) == (None, 60.0)
+
+
+def test_nothing_is_remembered_of_those_who_are_gone() -> None:
+    pacer = Pacer()
+    for number in range(100):
+        key = Key("p", "a", "slow", f"C{number}")
+        pacer.choose([asks(str(number), key)], float(number))
+        pacer.take(asks(str(number), key), float(number))
+        pacer.forget(str(number), float(number))
+    assert len(pacer._buckets) <= 3  # pyright: ignore[reportPrivateUsage]
+    assert not pacer._turns  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize("order", [["a", "b"], ["b", "a"]])
+def test_who_was_served_longest_ago_is_next(order: list[str]) -> None:
+    pacer = Pacer()
+    for name in ("a", "b"):
+        pacer.take(asks(name, C1), 0.0)
+    chosen, _ = pacer.choose([asks(name, ALL) for name in order], 100.0)
+    assert chosen == asks("a", ALL)
