@@ -85,9 +85,7 @@ class Paragraph:
         self.broken = [span for span in self.spans if span.marker and markup and span.start < self.cap < span.end]
         """Spans that hold the end of the room and may be closed and reopened there, outermost first."""
 
-    def last(
-        self, reason: Reason, floor: int, *, breaking: int = 0, doubtful: bool = False
-    ) -> Place | None:
+    def last(self, reason: Reason, floor: int, *, breaking: int = 0, doubtful: bool = False) -> Place | None:
         """Find the last allowed place of a kind that is not before ``floor``.
 
         Args:

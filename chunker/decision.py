@@ -18,8 +18,9 @@ from chunker.cluster import boundary
 from chunker.excerpt import write
 from chunker.length import Measure, reach
 from chunker.line import HEADING, content, read
-from chunker.scanner import INK, Boundary, Scanner
+from chunker.scanner import scan
 from chunker.state import START, Leaf, State
+from chunker.survey import INK, Boundary, Survey, Tail
 
 CODE = (Leaf.FENCE, Leaf.INDENTED)
 KINDS: tuple[Reason, ...] = ("line", "sentence", "space")
@@ -85,138 +86,115 @@ def flat(source: str) -> str:
 
 
 def _decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
-    scan = Scanner(flat(window), state, rules.limit, rules.measure, final=final, markup=rules.markup)
-    scan.run()
-    if state.marks and scan.strays():
+    survey = scan(flat(window), state, rules.limit, rules.measure, final=final, markup=rules.markup)
+    if state.marks and survey.strays():
         return _decide(state._replace(marks=()), window, final=final, rules=rules)
-    cut = _Cut(window, scan)
-    if final and not scan.tail:
-        suffix = scan.suffix if scan.dangling or scan.leaf is Leaf.FENCE else ""
-        if scan.text_end <= scan.cap_before(suffix):
-            return cut.make(Boundary(scan.text_end, len(window), START, suffix), "end")
-    return cut.in_tail() if cut.paragraph else cut.in_code()
+    cut = _Cut(window, survey)
+    if final and not survey.tail:
+        suffix = survey.suffix if survey.dangling or survey.leaf is Leaf.FENCE else ""
+        if survey.text_end <= survey.cap_before(suffix):
+            return cut.make(Boundary(survey.text_end, len(window), START, suffix), "end")
+    return cut.choose()
 
 
 class _Cut:
     """Chooses among what a scan found."""
 
-    def __init__(self, window: str, scan: Scanner) -> None:
+    def __init__(self, window: str, survey: Survey) -> None:
         self.window = window
-        self.scan = scan
-        self.leaf = scan.tail.leaf if scan.tail else scan.leaf
-        self.paragraph: Paragraph | None = None
-        tail = scan.tail
-        if tail and self.leaf not in CODE:
-            resumed = tail.start == scan.resumed
-            self.paragraph = Paragraph(
-                scan.view,
-                first=scan.ink,
-                start=tail.start,
-                stop=scan.tail_end,
-                cap=scan.cap,
-                marks=scan.state.marks if resumed else (),
-                containers=tail.containers,
-                open_ended=not scan.final and scan.leaf is Leaf.PARAGRAPH and scan.para == tail.start,
-                markup=scan.markup,
-            )
+        self.survey = survey
+        self.leaf = survey.tail.leaf if survey.tail else survey.leaf
 
-    def in_tail(self) -> Decision:
-        """Cut where the order of preference says, the paragraph included that runs over the room."""
-        scan, paragraph = self.scan, self.paragraph
-        assert paragraph
-        kinds = KINDS if self.leaf is Leaf.PARAGRAPH else KINDS[1:]
-        whole = self.leaf is not Leaf.PARAGRAPH
-        for floor in (scan.half, 0):
-            if scan.block and scan.block.end >= floor:
-                return self.make(scan.block, "block")
-            if whole and scan.line and scan.line.end >= floor:
-                return self.make(scan.line, "line")
-            for kind in () if whole else kinds:
-                place = paragraph.last(kind, floor)
-                if place:
-                    return self.at(place)
-                if kind == "line" and scan.line and scan.line.end >= floor:
-                    return self.make(scan.line, "line")
-        if scan.line:
-            return self.make(scan.line, "line")
-        if whole and scan.lone:
-            return self.make(scan.lone, "line")
-        for breaking in range(len(paragraph.broken) + 1):
-            for floor in (scan.half, 0):
-                for kind in kinds:
-                    place = paragraph.last(kind, floor, breaking=breaking, doubtful=True)
-                    if place:
-                        return self.at(place)
-        if scan.lone:
-            return self.make(scan.lone, "line")
-        return self.at(paragraph.cluster(scan.cap))
+    def choose(self) -> Decision:
+        """Cut where the order of preference says."""
+        survey = self.survey
+        if survey.block and survey.block.end >= survey.half:
+            return self.make(survey.block, "block")
+        if survey.tail and self.leaf not in CODE:
+            return self.in_tail(self.paragraph(survey.tail))
+        return self.in_code()
+
+    def paragraph(self, tail: Tail) -> Paragraph:
+        """Look into the paragraph that runs over the room."""
+        survey = self.survey
+        return Paragraph(
+            survey.view,
+            first=survey.ink,
+            start=tail.start,
+            stop=survey.tail_end,
+            cap=survey.cap,
+            marks=survey.state.marks if tail.start == survey.resumed else (),
+            containers=tail.containers,
+            open_ended=not survey.final and survey.leaf is Leaf.PARAGRAPH and survey.para == tail.start,
+            markup=survey.markup,
+        )
 
     def in_code(self) -> Decision:
         """Cut where the order of preference says, code being what runs over the room."""
-        scan = self.scan
-        for floor in (scan.half, 0):
-            if scan.block and scan.block.end >= floor:
-                return self.make(scan.block, "block")
-            if scan.line and scan.line.end >= floor:
-                return self.make(scan.line, "line")
-        if scan.lone and (not scan.body or scan.cap_before(scan.suffix) <= scan.code):
-            return self.make(scan.lone, "line")
+        survey = self.survey
+        for floor in (survey.half, 0):
+            if survey.block and survey.block.end >= floor:
+                return self.make(survey.block, "block")
+            if survey.line and survey.line.end >= floor:
+                return self.make(survey.line, "line")
+        if survey.lone and (not survey.body or survey.cap_before(survey.suffix) <= survey.code):
+            return self.make(survey.lone, "line")
         return self.in_code_line()
 
     def in_code_line(self) -> Decision:
         """Cut inside a line of code."""
-        scan, view = self.scan, self.scan.view
-        suffix = scan.suffix if self.leaf is Leaf.FENCE and scan.body else ""
-        low = scan.ink
-        if scan.leaf is Leaf.INDENTED and scan.tail:
-            low = max(low, scan.tail.start)
-        elif scan.body:
-            low = max(low, scan.code)
-        cap = scan.cap_inside(suffix)
+        survey, view = self.survey, self.survey.view
+        suffix = survey.suffix if self.leaf is Leaf.FENCE and survey.body else ""
+        low = survey.ink
+        if survey.leaf is Leaf.INDENTED and survey.tail:
+            low = max(low, survey.tail.start)
+        elif survey.body:
+            low = max(low, survey.code)
+        cap = survey.cap_inside(suffix)
         if cap <= low:
-            suffix, cap = "", scan.cap_inside("")
+            suffix, cap = "", survey.cap_inside("")
         at = boundary(view, cap, low) if cap > low else low + 1
         line = view.rfind("\n", low, at + 1)
         while line > low + 1 and self.prefix_end(line + 1) >= at:
             # Before its content, a line may yet turn out to close the fence.
-            at = min(len(view[:line].rstrip()) - 1, scan.cap_inside(suffix, line + 1))
+            at = min(len(view[:line].rstrip()) - 1, survey.cap_inside(suffix, line + 1))
             at = boundary(view, at, low) if at > low else low + 1
             line = view.rfind("\n", low, at + 1)
         eol = view.find("\n", at)
         if eol >= 0 and not view[at:eol].strip():
             at = boundary(view, max(len(view[:at].rstrip()) - 1, low + 1), low)
         mid = view[at - 1] != "\n"
-        containers = scan.fence_containers if self.leaf is Leaf.FENCE else scan.containers
-        state = State(self.leaf, containers, scan.fence, mid=mid)
+        containers = survey.fence_containers if self.leaf is Leaf.FENCE else survey.containers
+        state = State(self.leaf, containers, survey.fence, mid=mid)
         return self.make(Boundary(at, at, state, suffix), "code")
 
     def prefix_end(self, line: int) -> int:
         """Find where the content of a code line begins; where it may be a closer, its end."""
-        scan, view = self.scan, self.scan.view
-        eol = scan.end_of_line(line)
-        start = content(view, read(view, line, eol, scan.containers))[0]
-        marker = scan.fence.marker[0] if scan.leaf is Leaf.FENCE and scan.fence else " "
+        survey, view = self.survey, self.survey.view
+        eol = survey.end_of_line(line)
+        start = content(view, read(view, line, eol, survey.containers))[0]
+        marker = survey.fence.marker[0] if survey.leaf is Leaf.FENCE and survey.fence else " "
         return eol if eol == len(view) and not view[start:eol].strip(" \t" + marker) else start
 
     def at(self, place: Place) -> Decision:
         """Cut inside a paragraph, a heading or a row."""
-        scan = self.scan
-        containers = scan.tail.containers if scan.tail else ()
+        survey = self.survey
+        containers = survey.tail.containers if survey.tail else ()
         leaf = self.leaf
-        if leaf is Leaf.HEADING and not (scan.tail and HEADING.match(scan.view, scan.tail.start)):
+        if leaf is Leaf.HEADING and not (survey.tail and HEADING.match(survey.view, survey.tail.start)):
             leaf = Leaf.PARAGRAPH  # its underline is still to come
         if leaf is Leaf.NONE:
             leaf = Leaf.PARAGRAPH
-        state = State(leaf, containers, header=scan.header, marks=place.marks, mid=place.mid)
+        state = State(leaf, containers, header=survey.header, marks=place.marks, mid=place.mid)
         return self.make(Boundary(place.end, place.pos, state, "".join(reversed(place.marks))), place.reason)
 
     def make(self, boundary: Boundary, reason: Reason) -> Decision:
         """Write the chunk."""
-        scan, window = self.scan, self.window
+        survey, window = self.survey, self.window
         end, used, state, suffix = boundary
-        text = write(window, scan.start, end, scan.edits)
+        text = write(window, survey.start, end, survey.edits)
         if state.leaf not in CODE and not suffix.strip("\n"):
             text = text.rstrip()
-        if scan.final and not window[used:].strip():
+        if survey.final and not window[used:].strip():
             used = len(window)
-        return Decision(scan.opening.prefix + text + suffix, used, state, reason)
+        return Decision(survey.opening.prefix + text + suffix, used, state, reason)

@@ -29,6 +29,9 @@ class Opening(NamedTuple):
     """The quote markers of the containers that were open before."""
 
 
+NOTHING = Opening()
+
+
 def closing(containers: tuple[int, ...], base: int, fence: Fence) -> str:
     """Write the line that closes a fence, with the line break before it."""
     return "\n" + lead(containers, base) + " " * fence.indent + fence.marker
@@ -36,6 +39,8 @@ def closing(containers: tuple[int, ...], base: int, fence: Fence) -> str:
 
 def opening(state: State, limit: int, measure: Measure) -> Opening:
     """Write what reopens a state, as much of it as leaves room for content in ``limit``."""
+    if not state.containers and state.leaf not in (Leaf.FENCE, Leaf.TABLE):
+        return NOTHING
     quotes = lead(state.containers, len(state.containers))
     spare = limit - 2 * len(quotes) - WIDEST
     if spare < len(quotes):

@@ -24,7 +24,9 @@ TOKEN = re.compile(
 SPECIAL = re.compile(r"[\\`\[*_~<&]|https?:")
 HALF = re.compile(r"(?:https?://[^\s<>`*]*+|<[a-zA-Z/!][^\s<>]*+|&#?[a-zA-Z0-9]*+|\\)\Z")
 """A token that the end of the text leaves unfinished."""
-HALF_LINK = re.compile(r"(?:\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]+(?:[\"'(][^\n]*+)?)?|\[[^\[\]\n]*+)?\Z", re.DOTALL)
+HALF_LINK = re.compile(
+    r"(?:\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]+(?:[\"'(][^\n]*+)?)?|\[[^\[\]\n]*+)?\Z", re.DOTALL
+)
 """What may stand behind the ``]`` of a link that the end of the text leaves unfinished."""
 RUN = re.compile(r"`++")
 FENCE_LENGTH = 3

@@ -35,9 +35,9 @@ def reach(text: str, start: int, budget: int, measure: Measure) -> int:
     Returns:
         The largest index ``i`` for which ``measure(text[start:i]) <= budget``, at least ``start``.
     """
-    stop = min(start + max(budget, 0), len(text))
     if measure is len:
-        return stop
+        return min(start + budget, len(text)) if budget > 0 else start
+    stop = min(start + max(budget, 0), len(text))
     # A character dropped frees at most WIDEST units, so a step of this size never goes back too far.
     while (excess := measure(text[start:stop]) - budget) > 0 and stop > start:
         stop -= -(-excess // WIDEST)

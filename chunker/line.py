@@ -17,7 +17,9 @@ RULE = re.compile(r"(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$", re.M
 ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?=[ \t\n]|\Z)")
 UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*$", re.MULTILINE)
 DELIMITER = re.compile(r"(?!-[ \t])[-:|][-:| \t]+")
-DEFINITION = re.compile(r"\[(?:[^\[\]\\\n]|\\.)+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$", re.MULTILINE)
+DEFINITION = re.compile(
+    r"\[(?:[^\[\]\\\n]|\\.)+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$", re.MULTILINE
+)
 """A link reference definition in one line. It is not a paragraph: what follows it does not go on with it."""
 OPENER = re.compile(r"`{1,2}$|~{1,2}$|`{3}|~{3}", re.MULTILINE)
 """The start of a line that is a fence's, or may become it."""

@@ -6,12 +6,14 @@ Rule 2: what is settled is never rendered otherwise later, and no later cut fall
 for a cut at all. So in the second half of a chunk it goes only as far as a cut would now.
 """
 
+from chunker.block import HEAD_PART
 from chunker.decision import Rules, decide, flat
 from chunker.inline import spans
 from chunker.length import reach
 from chunker.line import FENCE, MARKER
-from chunker.scanner import HEAD_PART, Scanner
+from chunker.scanner import scan
 from chunker.state import Leaf, State
+from chunker.survey import Survey
 
 
 def preview(state: State, rest: str, rules: Rules) -> str:
@@ -39,11 +41,9 @@ def settled(state: State, rest: str, rules: Rules) -> int:
     return cut if half < cut <= point else _point(state, view[:half], rules)
 
 
-def _read(state: State, view: str, rules: Rules) -> Scanner:
+def _read(state: State, view: str, rules: Rules) -> Survey:
     """Read the whole rest, however long it is."""
-    scan = Scanner(view, state, len(view) * 2 + rules.limit, len, final=False, markup=rules.markup)
-    scan.run()
-    return scan
+    return scan(view, state, len(view) * 2 + rules.limit, len, final=False, markup=rules.markup)
 
 
 def _certain(state: State, view: str, rules: Rules) -> int:
@@ -51,24 +51,24 @@ def _certain(state: State, view: str, rules: Rules) -> int:
     line = view.rfind("\n") + 1
     ink = len(view) - len(view[line:].lstrip(" \t>"))
     partial = ink < len(view)
-    scan = _read(state, view, rules)
+    survey = _read(state, view, rules)
     if partial and not (state.mid and line == 0):
-        if MARKER.match(view, ink) or (FENCE.match(view, ink) and scan.leaf is Leaf.FENCE):
+        if MARKER.match(view, ink) or (FENCE.match(view, ink) and survey.leaf is Leaf.FENCE):
             return line
-    if scan.leaf is Leaf.FENCE and not scan.body:
-        return scan.opener
-    if scan.leaf is not Leaf.PARAGRAPH:
+    if survey.leaf is Leaf.FENCE and not survey.body:
+        return survey.opener
+    if survey.leaf is not Leaf.PARAGRAPH:
         return len(view)
-    end = _before_open(scan, view)
-    return min(end, _before_head(scan, view))
+    end = _before_open(survey, view)
+    return min(end, _before_head(survey, view))
 
 
-def _before_open(scan: Scanner, view: str) -> int:
+def _before_open(survey: Survey, view: str) -> int:
     """Find the first thing in the last paragraph that is half-written."""
-    lead = "".join(scan.state.marks) if scan.para == scan.resumed else ""
-    for span in spans(lead + view[scan.para :], open_ended=True):
-        if span.end > len(lead) + len(view) - scan.para:
-            start = scan.para + max(span.start - len(lead), 0)
+    lead = "".join(survey.state.marks) if survey.para == survey.resumed else ""
+    for span in spans(lead + view[survey.para :], open_ended=True):
+        if span.end > len(lead) + len(view) - survey.para:
+            start = survey.para + max(span.start - len(lead), 0)
             if span.start < len(lead):
                 continue  # a span that the chunk reopens
             line = view.rfind("\n", 0, start) + 1
@@ -76,15 +76,15 @@ def _before_open(scan: Scanner, view: str) -> int:
     return len(view)
 
 
-def _before_head(scan: Scanner, view: str) -> int:
+def _before_head(survey: Survey, view: str) -> int:
     """Find the paragraph's last line if it may become the header of a table."""
-    row = scan.row
+    row = survey.row
     if row < 0:
         return len(view)
     line = view.rfind("\n", 0, row) + 1
-    if HEAD_PART.fullmatch(view[row:].rstrip()) and row > scan.para:
+    if HEAD_PART.fullmatch(view[row:].rstrip()) and row > survey.para:
         line = view.rfind("\n", 0, line - 1) + 1
-        row = max(line, scan.para)
+        row = max(line, survey.para)
     end = view.find("\n", row)
     return line if "|" in view[row : end if end >= 0 else len(view)] else len(view)
 
@@ -94,14 +94,14 @@ def _point(state: State, view: str, rules: Rules) -> int:
     line = view.rfind("\n") + 1
     if not view.strip():
         return 0
-    scan = _read(state, view, rules)
+    survey = _read(state, view, rules)
     if not rules.markup:
         return max(line, _last_white(view))
-    if scan.leaf is Leaf.FENCE and not scan.body:
-        return line if scan.opener < line else scan.opener
-    if scan.leaf is not Leaf.PARAGRAPH:
+    if survey.leaf is Leaf.FENCE and not survey.body:
+        return line if survey.opener < line else survey.opener
+    if survey.leaf is not Leaf.PARAGRAPH:
         return line
-    point = min(_last_white(view), _before_open(scan, view), _before_head(scan, view))
+    point = min(_last_white(view), _before_open(survey, view), _before_head(survey, view))
     start = view.rfind("\n", 0, point) + 1
     return start if MARKER.fullmatch(view[start:point].lstrip(" \t>")) else point
 

@@ -23,6 +23,9 @@ from gateway.secret import SECRET_PATTERN
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+FILE_NAME = "dragoman.toml"
+"""What the configuration is called where nobody names another file."""
+
 Settings = TypeVar("Settings")
 
 STRICT = ConfigDict(extra="forbid")
@@ -133,10 +136,15 @@ class _Statement:
 
 
 class Configuration:
-    """What the user wrote, over what is built in."""
+    """What the user wrote, over what is built in.
+
+    Args:
+        written: none where the user wrote nothing; complaints then name the file in which to begin.
+        defaults: what is built in.
+    """
 
     def __init__(self, written: Document | None, defaults: Document) -> None:
-        self._written = written or defaults
+        self._written = written or Document("", Path(FILE_NAME))
         self._defaults = defaults
 
     @property

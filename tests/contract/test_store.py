@@ -3,7 +3,7 @@
 import inspect
 import sys
 import tomllib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -63,9 +63,7 @@ def found() -> list[str]:
     return [name for name in names if hasattr(import_module(f"gateway.stores.{name}"), "create")]
 
 
-def in_memory(clock: Clock) -> Bench:
-    database = MemoryDatabase(clock)
-
+def in_memory(clock: Clock, database: MemoryDatabase) -> Bench:
     @asynccontextmanager
     async def reopen() -> AsyncGenerator[Store]:
         yield await Mailbox.open(database)
@@ -92,9 +90,10 @@ def anyio_backend(variant: tuple[str, str]) -> str:
 
 
 @pytest.fixture
-def bench(variant: tuple[str, str], tmp_path: Path) -> Bench:
-    name, _ = variant
-    return in_memory(Clock()) if name == "memory" else on_disk(name, Clock(), tmp_path)
+def bench(variant: tuple[str, str], tmp_path: Path) -> Generator[Bench]:
+    name, clock = variant[0], Clock()
+    with MemoryDatabase(clock) as database:
+        yield in_memory(clock, database) if name == "memory" else on_disk(name, clock, tmp_path)
 
 
 @pytest.fixture

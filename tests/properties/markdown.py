@@ -152,7 +152,9 @@ def _table(writer: Writer) -> str:
 def _code(writer: Writer, high: int = 40) -> str:
     rnd = writer.rnd
     count = rnd.randint(100, 300) if high > 12 and rnd.randrange(25) == 0 else rnd.randint(1, high)
-    lines = [" " * (4 * rnd.randrange(3)) + writer.word() + f" = {writer.word()}({rnd.randrange(99)})" for _ in range(count)]
+    lines = [
+        " " * (4 * rnd.randrange(3)) + writer.word() + f" = {writer.word()}({rnd.randrange(99)})" for _ in range(count)
+    ]
     lines = [line if rnd.randrange(8) else "" for line in lines[:-1]] + lines[-1:]
     return "\n".join(["```" + rnd.choice(("", "python", "sh", "js title=x")), *lines, "```"])
 
@@ -190,7 +192,9 @@ def _nested(writer: Writer, depth: int) -> list[str]:
         return [_quoted(rnd, line, index) for index, line in enumerate(lines)]
     if kind in (1, 2):
         marker = rnd.choice(("- ", "* ", "1. ", "7) ", "-   ", "10. ", "+ "))
-        lines = [line for _ in range(rnd.randint(1, 3)) for line in [*_nested(writer, depth + 1), *[""] * rnd.randrange(2)]]
+        lines = [
+            line for _ in range(rnd.randint(1, 3)) for line in [*_nested(writer, depth + 1), *[""] * rnd.randrange(2)]
+        ]
         lazy = rnd.randrange(6) == 0
         return [
             (marker if index == 0 else " " * len(marker) if line and not lazy else "") + line
@@ -218,7 +222,11 @@ def _odd(writer: Writer, text: str) -> str:
     if kind == 1:
         return rnd.choice(("**", "`", "[", "~~", "_", "``", "![", "<", "&am", "\\")) + text
     if kind == 2:
-        return rnd.choice(("", " ", "   ", "     ")) + rnd.choice(("#", "##", "2.", "-", "+", "=", ">", "|", "`", "~")) + text
+        return (
+            rnd.choice(("", " ", "   ", "     "))
+            + rnd.choice(("#", "##", "2.", "-", "+", "=", ">", "|", "`", "~"))
+            + text
+        )
     if kind == 3:
         return text + "  "
     if kind == 4:
@@ -259,7 +267,10 @@ def _nasty_indented(writer: Writer) -> list[str]:
 
 
 def _nasty_setext(writer: Writer) -> list[str]:
-    return [*(writer.words(1, 6) for _ in range(writer.rnd.randint(1, 2))), writer.rnd.choice(("===", "---", "=", "--"))]
+    return [
+        *(writer.words(1, 6) for _ in range(writer.rnd.randint(1, 2))),
+        writer.rnd.choice(("===", "---", "=", "--")),
+    ]
 
 
 def _nasty_heading(writer: Writer) -> list[str]:

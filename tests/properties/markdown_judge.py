@@ -103,14 +103,23 @@ def spans(source: str, chunks: Sequence[Chunk]) -> list[str]:
     if not chunks:
         return [] if not source.strip() else ["no chunk for a text that is not blank"]
     edges = [0, *(chunk.end for chunk in chunks)]
-    wrong = [f"chunk {index} starts at {c.start}, not {edges[index]}" for index, c in enumerate(chunks) if c.start != edges[index]]
+    wrong = [
+        f"chunk {index} starts at {c.start}, not {edges[index]}"
+        for index, c in enumerate(chunks)
+        if c.start != edges[index]
+    ]
     return wrong if edges[-1] == len(source) else [*wrong, f"the spans end at {edges[-1]} of {len(source)}"]
 
 
 def content(source: str, chunks: Sequence[Chunk]) -> list[str]:
     """Law 2, second half: what is not white is there, in order, and what is added is made of markers and repeats."""
     wrong: list[str] = []
-    repeats = {word for line in re.split(r"[\r\n]+", source) if "|" in line or "`" in line or "~" in line for word in re.findall(r"[^\W_]+", line)}
+    repeats = {
+        word
+        for line in re.split(r"[\r\n]+", source)
+        if "|" in line or "`" in line or "~" in line
+        for word in re.findall(r"[^\W_]+", line)
+    }
     for index, chunk in enumerate(chunks):
         letters = iter(chunk.text)
         for char in QUOTED_BLANKS.sub("", source[chunk.start : chunk.end]):
@@ -158,7 +167,9 @@ def ends_open(text: str) -> bool:
     for token in tokens:
         if token.type == "fence" and token.map:
             last = lines[min(token.map[1], len(lines)) - 1].strip(" \t>")
-            closed = token.map[1] - token.map[0] > 1 and not last.strip(token.markup[0]) and len(last) >= len(token.markup)
+            closed = (
+                token.map[1] - token.map[0] > 1 and not last.strip(token.markup[0]) and len(last) >= len(token.markup)
+            )
             if not closed and token.map[1] >= len(lines):
                 return True
     return False
@@ -222,14 +233,18 @@ def atoms(source: str, chunks: Sequence[Chunk], found: Sequence[str], limit: int
     return [
         f"{atom!r} was cut"
         for atom in found
-        if 2 * len(atom) + 24 < limit and real.get(WORD.findall(atom)[0]) == inline_kind(atom) and not any(atom in text for text in texts)
+        if 2 * len(atom) + 24 < limit
+        and real.get(WORD.findall(atom)[0]) == inline_kind(atom)
+        and not any(atom in text for text in texts)
     ]
 
 
 def inline_kind(atom: str) -> str:
     """Tell what an atom is by how it starts."""
     start = re.match(r"[`\[*_]*", atom)
-    return {"`": "code", "``": "code", "[": "link", "**": "strong", "*": "em", "_": "em"}.get(start[0] if start else "", "")
+    return {"`": "code", "``": "code", "[": "link", "**": "strong", "*": "em", "_": "em"}.get(
+        start[0] if start else "", ""
+    )
 
 
 def inlines(text: str) -> dict[str, str]:
@@ -258,6 +273,13 @@ def headings(chunks: Sequence[Chunk]) -> list[str]:
         words = [shown[word].leaf for word in WORD.findall(chunk.text) if word in shown]
         last = [word for word in WORD.findall(chunk.text)][-1:]
         lines = [line for line in re.split(r"[\r\n]+", chunk.text) if line.strip(" \t>")]
-        if last and last[0] in lines[-1] and last[0] in shown and words[-1] == "heading" and set(words) != {"heading"} and chunk.reason == "block":
+        if (
+            last
+            and last[0] in lines[-1]
+            and last[0] in shown
+            and words[-1] == "heading"
+            and set(words) != {"heading"}
+            and chunk.reason == "block"
+        ):
             wrong.append(f"chunk {index} ends with a heading")
     return wrong

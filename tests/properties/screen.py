@@ -24,6 +24,16 @@ from gateway.operation import (
 Fate = Literal["done", "rate limited", "unreachable", "markup rejected", "lost", "done unheard", "forbidden"]
 """What may befall an operation; "lost" and "done unheard" both look unknown from the outside."""
 
+NO_ANSWER = Unknown(reason="no answer")
+UNDONE: dict[Fate, Outcome] = {
+    "rate limited": RateLimited(retry_after=1.0),
+    "unreachable": Unreachable(reason="no connection"),
+    "lost": NO_ANSWER,
+    "forbidden": Forbidden(reason="channel_not_found"),
+    "markup rejected": MarkupRejected(reason="invalid_blocks"),
+}
+"""How it is told of what was not done."""
+
 
 @dataclass(slots=True)
 class Shown:
@@ -80,24 +90,14 @@ class Screen:
         """The operation meets its fate, as far as an honest platform can deal it out."""
         operation, self.in_flight = self.in_flight, None
         assert operation is not None
-        match fate:
-            case "rate limited":
-                return RateLimited(retry_after=1.0)
-            case "unreachable":
-                return Unreachable(reason="no connection")
-            case "lost":
-                return Unknown(reason="no answer")
-            case "forbidden":
-                return Forbidden(reason="channel_not_found")
-            case "markup rejected" if operation.markup:
-                return MarkupRejected(reason="invalid_blocks")
-            case _:
-                outcome = self._perform(operation)
+        if fate in UNDONE and (fate != "markup rejected" or operation.markup):
+            return UNDONE[fate]
+        outcome = self._perform(operation)
         if fate != "done unheard":
             return outcome
         if isinstance(operation, PostMessage) and isinstance(outcome, Performed):
             self.messages[outcome.message_id].unheard = True
-        return Unknown(reason="no answer")
+        return NO_ANSWER
 
     def _perform(self, operation: Operation) -> Outcome:
         if length(operation.text, self.capabilities.unit) > self.patience:

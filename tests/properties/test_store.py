@@ -238,6 +238,10 @@ class MemoryMachine(StoreMachine):
 
         return mailbox()
 
+    def teardown(self) -> None:
+        super().teardown()
+        self.database.__exit__()
+
 
 class FileMachine(StoreMachine):
     def open(self) -> AbstractAsyncContextManager[Store]:

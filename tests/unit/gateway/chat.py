@@ -1,4 +1,4 @@
-"""A chat platform in memory, for runners on virtual time: takes its time, enforces its rates, and can be made to fail."""
+"""A chat platform in memory, for runners on virtual time: takes its time, enforces its rates, may be made to fail."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -102,7 +102,7 @@ class Chat:
         return Performed(message_id=operation.message_id)
 
     def _refused(self, operation: Operation) -> Outcome | None:
-        """Refuse what comes faster than the budgets allow, by counting what came in the window that would refill them."""
+        """Refuse what comes faster than the budgets allow, by counting what came in every window until now."""
         now = anyio.current_time() * self.time_scale
         budgets = self.capabilities.edit if isinstance(operation, EditMessage) else self.capabilities.post
         used = [self._used.setdefault((budget.name, _scope(budget, operation)), []) for budget in budgets]

@@ -10,10 +10,16 @@ from gateway.configuration import STRICT, AgentSettings, Configuration, Document
 from gateway.error import ConfigurationError
 from gateway.secret import SecretName
 
-DEFAULTS = Document(
-    "[agent]\nid = 'built-in'\nsystem_prompt = 'prompts/system.md'\nconcurrent_runs = 50\n\n[pacing]\ntime_scale = 1.0\n",
-    Path("built/in.toml"),
-)
+BUILT_IN = """\
+[agent]
+id = 'built-in'
+system_prompt = 'prompts/system.md'
+concurrent_runs = 50
+
+[pacing]
+time_scale = 1.0
+"""
+DEFAULTS = Document(BUILT_IN, Path("built/in.toml"))
 
 
 def configuration(text: str | None) -> Configuration:
@@ -30,7 +36,7 @@ def test_without_a_file_everything_is_built_in() -> None:
     built_in = configuration(None)
     assert built_in.read("agent", AgentSettings).id == "built-in"
     assert built_in.read("pacing", PacingSettings) == PacingSettings(time_scale=1.0)
-    assert built_in.tables == ("agent", "pacing")
+    assert built_in.tables == ()
     assert built_in.value("agent", "concurrent_runs") == 50
 
 
@@ -54,6 +60,10 @@ def test_a_table_that_nobody_has_is_missed_in_the_file_that_can_be_mended() -> N
     assert configuration("# nothing\n").place("slack") == "my/own.toml"
 
 
+def test_who_wrote_no_file_is_told_in_which_to_begin() -> None:
+    assert configuration(None).place("slack") == "dragoman.toml"
+
+
 def test_files_are_looked_for_beside_the_file_that_names_them() -> None:
     assert configuration("[other]").path("agent", "prompts/system.md") == Path("built/prompts/system.md")
     assert configuration("[agent]").path("agent", "mine.md") == Path("my/mine.md")
@@ -69,7 +79,10 @@ def test_a_mistyped_key_is_named_with_what_was_meant() -> None:
     text = "[pacing]\n# how fast\ntime_scael = 2\n"
     assert complaint(text, "pacing", PacingSettings).split("\n") == [
         "my/own.toml:1: [pacing] needs the key 'time_scale'; add it below this line",
-        "my/own.toml:3: unknown key 'time_scael' in [pacing], did you mean 'time_scale'?; remove it or correct its name",
+        (
+            "my/own.toml:3: unknown key 'time_scael' in [pacing], did you mean 'time_scale'?;"
+            " remove it or correct its name"
+        ),
     ]
 
 
@@ -176,7 +189,7 @@ def test_a_missing_secret_is_a_missing_key() -> None:
     "text", ["a = ", "[a\n", "a = 1\na = 2", "a = " + "9" * 5000, "a = " + "[" * 5000 + "]" * 5000]
 )
 def test_what_is_no_toml_is_refused_by_the_files_name(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="^my.toml: this is not TOML: "):
+    with pytest.raises(ConfigurationError, match=r"^my\.toml: this is not TOML: "):
         Document(text, Path("my.toml"))
 
 

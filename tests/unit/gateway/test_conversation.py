@@ -1,6 +1,6 @@
 """Conversations on virtual time: the real mailbox in memory, a model and a chat platform in memory."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -11,7 +11,6 @@ from anyio.abc import TaskGroup
 from gateway import history
 from gateway.adapter import Adapter
 from gateway.address import Address
-from gateway.agent import Agent
 from gateway.conversation import ATTEMPTS, STORE_PATIENCE, Conversations, RunEnded
 from gateway.delivery import Delivery
 from gateway.error import OwnershipLostError, StoreError
@@ -22,7 +21,7 @@ from gateway.inbound import Inbound
 from gateway.operation import Forbidden
 from gateway.provider import UserMessage
 from gateway.reply import FAILURES
-from gateway.store import Store, Work
+from gateway.store import Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from tests.unit.gateway.chat import Chat, message, place
@@ -97,7 +96,7 @@ async def house(
     limit: int = 10,
     inbox: Sequence[Inbound] = (),
     adapters: dict[str, Adapter] | None = None,
-) -> AsyncIterator[tuple[House, TaskGroup]]:
+) -> AsyncGenerator[tuple[House, TaskGroup]]:
     """A gateway without its edges. Inside the context conversations are not running yet."""
     chat = chat or Chat(latency=0.0)
     with MemoryDatabase() as database:
@@ -109,7 +108,15 @@ async def house(
             else:
                 rooms.events.setdefault(seen.run_id, []).append(seen)
 
-        rooms = House(store, chat, made(store, agent(model), delivery, adapters or {"chat": chat}, watch, limit))
+        conversations = Conversations(
+            store=store,
+            agent=agent(model),
+            delivery=delivery,
+            adapters=adapters or {"chat": chat},
+            watch=watch,
+            limit=limit,
+        )
+        rooms = House(store, chat, conversations)
         for inbound in inbox:
             await store.ingest(inbound)
         with anyio.fail_after(10_000):
@@ -119,22 +126,11 @@ async def house(
                 tasks.cancel_scope.cancel()
 
 
-def made(
-    store: Store,
-    asked: Agent,
-    delivery: Delivery,
-    adapters: dict[str, Adapter],
-    watch: Callable[[Envelope | RunEnded], None],
-    limit: int,
-) -> Conversations:
-    return Conversations(store=store, agent=asked, delivery=delivery, adapters=adapters, watch=watch, limit=limit)
-
-
 async def finish(rooms: House) -> None:
     """Run until nothing is open any more, and then to the end."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rooms.conversations.run)
-        while await rooms.store.open_messages():
+        while await rooms.store.open_messages():  # noqa: ASYNC110 - the clock is virtual, and the store tells nobody
             await anyio.sleep(1)
         rooms.conversations.stop()
 
@@ -316,15 +312,23 @@ async def test_messages_of_a_platform_that_is_not_configured_wait() -> None:
 
 
 async def test_messages_that_waited_for_their_platform_are_answered_however_often_the_gateway_began() -> None:
-    other: dict[str, Adapter] = {"other": Chat()}
     model, chat = Model([whole("Hello.")]), Chat(latency=0.0)
+    other: dict[str, Adapter] = {"other": Chat()}
     with MemoryDatabase() as database, anyio.fail_after(1000):
         await (await Mailbox.open(database)).ingest(message("Hi!"))
         for adapters in [*[other] * (ATTEMPTS + 1), {"chat": chat}]:
-            store, delivery = await Mailbox.open(database), Delivery()
+            delivery = Delivery()
+            conversations = Conversations(
+                store=await Mailbox.open(database),
+                agent=agent(model),
+                delivery=delivery,
+                adapters=adapters,
+                watch=lambda _: None,
+                limit=1,
+            )
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(delivery.run)
-                tasks.start_soon(made(store, agent(model), delivery, dict(adapters), lambda _: None, 1).run)
+                tasks.start_soon(conversations.run)
                 await anyio.sleep(10)
                 tasks.cancel_scope.cancel()
     assert chat.texts() == ["Hello."]

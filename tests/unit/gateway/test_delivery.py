@@ -1,7 +1,7 @@
 """Delivery on virtual time, onto a platform that enforces its rates."""
 
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from itertools import pairwise
 
@@ -44,7 +44,7 @@ def answered(text: str, address: Address, chat: Chat) -> Reply:
 
 
 @asynccontextmanager
-async def delivering(time_scale: float = 1.0) -> AsyncIterator[tuple[Delivery, TaskGroup]]:
+async def delivering(time_scale: float = 1.0) -> AsyncGenerator[tuple[Delivery, TaskGroup]]:
     """A delivery at work; what is started beside it must end before it does."""
     delivery = Delivery(time_scale=time_scale)
     async with anyio.create_task_group() as around:

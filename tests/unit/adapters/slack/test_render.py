@@ -57,6 +57,7 @@ def test_without_markup_the_text_is_shown_as_it_stands() -> None:
         ("`<!here>`", f"`<{INERT}!here>`"),
         (r"<\!here>", rf"<{INERT}\!here>"),
         ("<\0!here>", f"<{INERT}\0!here>"),
+        ("<\u200b!here> <\ufeff@U1>", f"<{INERT}\u200b!here> <{INERT}\ufeff@U1>"),
         ("< #1, <\n# title", "< #1, <\n# title"),
         ("<<!here>", f"<<{INERT}!here>"),
         (f"<{INERT}!here>", f"<{INERT}{INERT}!here>"),

@@ -1,6 +1,6 @@
 """What the contract's suite cannot reach: what stands in the tables, and processes that are not alone."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import anyio
 import pytest
@@ -18,8 +18,9 @@ KEY = "p/a/c"
 
 
 @pytest.fixture
-def database() -> MemoryDatabase:
-    return MemoryDatabase()
+def database() -> Generator[MemoryDatabase]:
+    with MemoryDatabase() as database:
+        yield database
 
 
 def message(number: int) -> MessageReceived:

@@ -178,23 +178,23 @@ async def test_an_error_that_undoes_the_whole_commit_fails_for_all_and_says_whic
 
 
 async def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged() -> None:
-    database = MemoryDatabase()
-    store = await Mailbox.open(database)
-    kept = 0
+    with MemoryDatabase() as database:
+        store = await Mailbox.open(database)
+        kept = 0
 
-    async def fill() -> None:
-        nonlocal kept
-        while kept < 10_000:
-            assert await store.ingest(message(kept))
-            kept += 1
+        async def fill() -> None:
+            nonlocal kept
+            while kept < 10_000:
+                assert await store.ingest(message(kept))
+                kept += 1
 
-    await database.transaction([Statement(sql="pragma max_page_count = 40")])
-    with pytest.raises(StoreError, match="disk is full; make room"):
-        await fill()
-    assert await store.open_messages() == kept
-    await database.transaction([Statement(sql="pragma max_page_count = 10000")])
-    assert not await store.ingest(message(kept - 1))
-    assert await store.ingest(message(kept))
+        await database.transaction([Statement(sql="pragma max_page_count = 40")])
+        with pytest.raises(StoreError, match="disk is full; make room"):
+            await fill()
+        assert await store.open_messages() == kept
+        await database.transaction([Statement(sql="pragma max_page_count = 10000")])
+        assert not await store.ingest(message(kept - 1))
+        assert await store.ingest(message(kept))
 
 
 async def test_a_call_that_asyncio_cancels_is_whole_or_was_not(path: Path) -> None:

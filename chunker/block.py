@@ -1,0 +1,219 @@
+"""Lines that go on with a block, or end it.
+
+Rule 1: nothing is concluded from what a last line that is not whole might become.
+Rule 2: code is cut only before a line that has content and is no closer, so no cut leaves a fence empty.
+"""
+
+import re
+
+from chunker.container import begins, is_bare, new_block, rewrite
+from chunker.line import INDENT, UNDERLINE, Reading, cells, is_table
+from chunker.state import Fence, Leaf, lead
+from chunker.survey import INK, Survey, Tail
+
+HEAD_PART = re.compile(r"[-:|= \t]+$", re.MULTILINE)
+
+
+def inner_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Read a line that goes on in all open containers."""
+    leaf, first = survey.leaf, reading.first
+    deep = reading.fcol - reading.col >= INDENT
+    if leaf is Leaf.FENCE:
+        code_line(survey, reading, pos, eol)
+    elif leaf is Leaf.INDENTED and deep:
+        survey.boundary(survey.text_end, pos, Leaf.INDENTED)
+        rewrite(survey, reading, pos, eol)
+        survey.advance(pos, eol)
+    elif leaf is Leaf.PARAGRAPH:
+        paragraph_line(survey, reading, pos, eol)
+    elif leaf is Leaf.TABLE and not deep and (survey.is_unsure(first, eol) or not begins(survey, first, eol)):
+        rewrite(survey, reading, pos, eol)
+        table_row(survey, pos, first, eol)
+    else:
+        new_block(survey, reading, pos, eol)
+
+
+def code_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Read a line of an open fence, its closer included."""
+    fence = survey.fence or Fence(0, "```", "")
+    run = survey.view[reading.first : eol].rstrip(" \t")
+    char = fence.marker[0]
+    closes = reading.fcol - reading.col < INDENT and not run.strip(char)
+    if closes and len(run) >= len(fence.marker):
+        rewrite(survey, reading, pos, eol)
+        survey.leaf = Leaf.NONE
+        survey.advance(pos, eol, Leaf.FENCE)
+        return
+    if survey.body and not (closes and survey.is_partial(eol)):
+        survey.boundary(survey.text_end, pos, Leaf.FENCE)
+    rewrite(survey, reading, pos, eol)
+    survey.code = survey.code if survey.body else reading.first
+    survey.body = True
+    survey.advance(pos, eol)
+
+
+def fence_lines(survey: Survey) -> None:
+    """Read all lines of a fence outside containers in one go."""
+    fence = survey.fence or Fence(0, "```", "")
+    start, view = survey.pos, survey.view
+    closer = re.compile(rf"^ {{0,3}}{fence.marker}{fence.marker[0]}*+[ \t]*$", re.MULTILINE).search(view, start)
+    stop = closer.start() if closer else survey.size
+    if not closer and not survey.final:
+        last = view.rfind("\n", start, stop) + 1 or start
+        if not view[last:stop].strip(" \t" + fence.marker[0]):
+            stop = last
+    fence_boundary(survey, start, stop)
+    ink = INK.search(view, start, stop)
+    if ink:
+        survey.code = survey.code if survey.body else ink.start()
+        survey.body = True
+        survey.text_end = start + len(view[start:stop].rstrip("\n"))
+    if closer:
+        survey.leaf = Leaf.NONE
+        survey.pos = closer.start()
+        survey.advance(closer.start(), closer.end(), Leaf.FENCE)
+    else:
+        survey.advance(start, survey.size)
+
+
+def fence_boundary(survey: Survey, start: int, stop: int) -> None:
+    """Find the last code line before which these lines may be cut."""
+    view = survey.view
+    cap = survey.cap_before(survey.suffix)
+    low = start - 1 if survey.body else start
+    line_break = view.rfind("\n", low, min(cap + 1, stop))
+    while line_break >= low:
+        has_content = survey.body or view[start:line_break].strip()
+        if not has_content:
+            return
+        ink = INK.search(view, line_break, stop)
+        if ink:
+            survey.boundary(line_break, view.rfind("\n", low, ink.start()) + 1, Leaf.FENCE)
+            return
+        # Only blank lines stand between here and the closer: go before the last line that has content.
+        line_break = view.rfind("\n", low, len(view[:line_break].rstrip()))
+
+
+def table_row(survey: Survey, pos: int, first: int, eol: int) -> None:
+    """Read a body row of a table."""
+    # A head without a row is left alone only where nothing else can be done.
+    if not survey.body and (survey.block or survey.line):
+        pass
+    elif survey.view[first] == "|" or not survey.is_unsure(first, eol):
+        survey.boundary(survey.text_end, pos, Leaf.TABLE)
+    else:
+        survey.doubtful(pos)
+    survey.body = True
+    survey.advance(first, eol)
+
+
+def paragraph_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Read a line that may go on with the paragraph, underline it, make a table of it, or end it."""
+    view, first = survey.view, reading.first
+    if reading.fcol - reading.col < INDENT:
+        if UNDERLINE.match(view, first):
+            rewrite(survey, reading, pos, eol)
+            underline(survey, eol)
+            return
+        if table_head(survey, reading, pos, eol):
+            return
+        if survey.is_unsure(first, eol):
+            unsure_line(survey, pos, eol)
+            return
+        if begins(survey, first, eol, interrupting=True):
+            new_block(survey, reading, pos, eol)
+            return
+    rewrite(survey, reading, pos, eol)
+    survey.row = first
+    survey.advance(first, eol)
+
+
+def underline(survey: Survey, eol: int) -> None:
+    """Make the paragraph a heading."""
+    survey.leaf = Leaf.HEADING
+    survey.advance(survey.para, eol)
+    if survey.tail:
+        survey.tail = Tail(Leaf.HEADING, survey.para, survey.containers)
+    survey.leaf = Leaf.NONE
+    survey.heading = survey.para
+
+
+def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
+    """Make the paragraph's last line the header of a table, if this line is its delimiter row."""
+    if survey.row < 0:
+        return False
+    header = survey.view[survey.row : survey.text_end].strip()
+    delimiter = survey.view[reading.first : eol].rstrip(" \t")
+    if survey.is_partial(eol):
+        if "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
+            return False
+    elif (
+        survey.row == survey.resumed
+        and survey.state.mid
+        and cells(header) < cells(delimiter)
+        and is_table(delimiter, delimiter)
+    ):
+        survey.loose = True  # the rest of a header too long for a chunk
+    elif not is_table(header, delimiter):
+        return False
+    if survey.row <= survey.cap:
+        survey.tail = None
+    if survey.row > survey.para:
+        line = survey.view.rfind("\n", 0, survey.row) + 1
+        survey.boundary(line - 1, line)
+    rewrite(survey, reading, pos, eol)
+    survey.leaf = Leaf.TABLE
+    survey.header = "" if survey.loose else f"{header}\n{delimiter}"
+    if survey.para == survey.resumed:
+        survey.resumed_end = survey.row if survey.row > survey.para else survey.row
+    survey.body = False
+    survey.advance(survey.row, eol)
+    return True
+
+
+def lazy_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Read a line that goes on with a paragraph although its containers do not."""
+    at = reading.first
+    if survey.is_unsure(at, eol):
+        unsure_line(survey, pos, eol)
+        return
+    if is_bare(survey, reading.matched) and HEAD_PART.match(survey.view, at):
+        # Written without its item, the paragraph would become a heading or a table; so far in, nothing does.
+        survey.edit(pos, at, lead(survey.containers[: reading.matched], survey.base) + " " * INDENT)
+    else:
+        rewrite(survey, reading, pos, eol)
+    survey.row = -1  # markdown-it makes no table's header of it
+    survey.advance(reading.first, eol)
+
+
+def bare_line(survey: Survey, pos: int, eol: int) -> None:
+    """Read a last line of which only the marks of its containers are known."""
+    if survey.leaf in (Leaf.NONE, Leaf.INDENTED):
+        survey.boundary(survey.text_end, pos, survey.leaf)
+    if survey.leaf is Leaf.FENCE:
+        survey.pos = eol + 1
+        survey.tail = survey.tail or Tail(survey.leaf, pos, survey.containers)
+    else:
+        unsure_line(survey, pos, eol)
+
+
+def unsure_line(survey: Survey, pos: int, eol: int) -> None:
+    """Read a last line that may or may not go on with its block."""
+    survey.doubtful(pos)
+    survey.pos = eol + 1
+    if not survey.tail:
+        survey.tail = Tail(survey.leaf, survey.para if survey.leaf is Leaf.PARAGRAPH else pos, survey.containers)
+        survey.tail_end = survey.text_end
+
+
+def blank_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Read a line without content: it ends every leaf but a fence, and quotes without a marker."""
+    survey.pos = eol + 1
+    if reading.matched == len(survey.containers) and survey.leaf is Leaf.FENCE:
+        rewrite(survey, reading, pos, eol)
+        return
+    survey.dangling = survey.dangling or survey.leaf is Leaf.FENCE
+    survey.leaf = Leaf.NONE
+    survey.containers = survey.containers[: reading.matched - survey.hollow]
+    survey.hollow = False
+    survey.base = min(survey.base, len(survey.containers))

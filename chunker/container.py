@@ -1,0 +1,233 @@
+"""Lines that open containers or leave them.
+
+Rule 1: what markdown-it does, this does; it judges the tests.
+Rule 2: a chunk that begins inside list items is written without their indentation, alike in all their lines. What only
+that indentation told apart, an added blank line or closing fence keeps apart.
+"""
+
+import re
+
+from chunker.length import WIDEST
+from chunker.line import (
+    DEFINITION,
+    FENCE,
+    HEADING,
+    INDENT,
+    ITEM,
+    RULE,
+    UNDERLINE,
+    Reading,
+    begins_block,
+    content,
+    expanded,
+    is_table,
+    is_weak,
+    item_width,
+    read,
+    skip,
+)
+from chunker.state import DEEPEST, QUOTE, Fence, Leaf, lead
+from chunker.survey import Survey, Tail
+
+PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
+
+
+def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Begin a block, and end what its line ends."""
+    open_fence = survey.dangling or survey.leaf is Leaf.FENCE
+    if open_fence and survey.body and not survey.tail and survey.text_end > survey.cap_before(survey.suffix):
+        survey.tail = Tail(Leaf.FENCE, survey.code, survey.containers)
+        return
+    survey.boundary(survey.text_end, pos)
+    sibling = is_sibling(survey, reading)
+    if survey.loose and survey.text_end == pos - 1:
+        # What was a heading or a row is a paragraph here, and would take the line in.
+        survey.edit(pos, pos, lead(survey.containers[: reading.matched], survey.base).rstrip(" ") + "\n")
+    survey.loose = False
+    if reading.matched < len(survey.containers):
+        leave(survey, reading, pos, eol)
+    rewrite(survey, reading, pos, eol)
+    open_all(survey, reading, pos, eol, sibling=sibling)
+
+
+def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: bool) -> None:
+    """Open the containers and the leaf that begin in a line.
+
+    Args:
+        reading: The line.
+        pos: Where it begins.
+        eol: Where it ends.
+        sibling: It ended a list item, so that its marker goes on with a list.
+    """
+    view = survey.view
+    survey.leaf = Leaf.NONE
+    while reading.first < eol:
+        char = view[reading.first]
+        if reading.fcol - reading.col >= INDENT:
+            survey.leaf = Leaf.INDENTED
+            break
+        if (
+            not sibling
+            and char != "|"
+            and view.find("|", reading.first, eol) >= 0
+            and heads_table(survey, reading, eol)
+        ):
+            survey.leaf = Leaf.PARAGRAPH
+            survey.para = survey.row = reading.first
+            break
+        if char in "-*_" and RULE.match(view, reading.first):
+            break
+        if char == ">" and len(survey.containers) < DEEPEST:
+            survey.containers += (QUOTE,)
+            col = reading.fcol + 1
+            first, fcol = skip(view, reading.first + 1, col)
+            reading = Reading(0, col + (fcol > col), reading.first + 1, col, first, fcol)
+        elif ITEM.match(view, reading.first) and len(survey.containers) < DEEPEST:
+            survey.markers[len(survey.containers)] = (
+                char if char in "-+*" else view[ITEM.match(view, reading.first).end() - 1]
+            )
+            width, reading = item_width(view, reading, eol)
+            survey.containers += (width,)
+            survey.hollow = reading.first >= eol
+        else:
+            open_leaf(survey, reading, pos, eol)
+            return
+    if reading.first < eol:
+        survey.heading = -1
+    survey.advance(pos, eol)
+
+
+def heads_table(survey: Survey, reading: Reading, eol: int) -> bool:
+    """Say whether the next line makes a table's header of this one, whatever else it looks like.
+
+    markdown-it looks for tables first, so the marker of a list item becomes part of the first cell.
+    """
+    start = eol + 1
+    stop = survey.end_of_line(start)
+    if start >= survey.size or survey.is_partial(stop):
+        return False
+    after = read(survey.view, start, stop, survey.containers)
+    if after.matched < len(survey.containers) or after.fcol - after.col >= INDENT:
+        return False
+    return is_table(survey.view[reading.first : eol].strip(), survey.view[after.first : stop].rstrip(" \t"))
+
+
+def open_leaf(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Open a fence, a heading or a paragraph."""
+    first = reading.first
+    survey.heading = -1
+    fence = FENCE.match(survey.view, first)
+    if fence:
+        open_fence(survey, fence, reading, eol)
+    elif HEADING.match(survey.view, first):
+        survey.leaf = Leaf.HEADING
+        survey.advance(first, eol)
+        survey.leaf = Leaf.NONE
+        survey.heading = pos
+    else:
+        survey.leaf = Leaf.PARAGRAPH
+        survey.para = survey.row = first
+        survey.advance(first, eol)
+        if survey.view[first] == "[" and not survey.tail and DEFINITION.match(survey.view, first):
+            survey.leaf = Leaf.NONE
+
+
+def open_fence(survey: Survey, found: re.Match[str], reading: Reading, eol: int) -> None:
+    """Open a fence. Where its line leaves no room for content, the info string becomes content."""
+    marker = found[1] or found[3]
+    info = (found[2] or found[4] or "").rstrip(" \t")
+    survey.leaf = Leaf.FENCE
+    survey.body = False
+    survey.opener = survey.view.rfind("\n", 0, found.start()) + 1
+    indent = reading.fcol - reading.col
+    survey.set_fence(Fence(indent, marker, info))
+    line = survey.measure(survey.view[survey.opener : found.end()])
+    if info and survey.suffix and line + 2 * len(survey.suffix) + WIDEST > survey.limit:
+        survey.set_fence(Fence(indent, marker, ""))
+        at = found.start() + len(marker)
+        survey.edit(at, at, "\n" + lead(survey.containers, survey.base))
+        survey.body = True
+        survey.code = at
+        survey.advance(at, eol)
+    else:
+        survey.advance(min(eol + 1, survey.size), eol)
+
+
+def leave(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Leave the containers that do not go on, and end what only their indentation ended."""
+    kept = survey.containers[: reading.matched]
+    if is_bare(survey, reading.matched):
+        quotes = lead(kept, survey.base)
+        if survey.leaf is Leaf.FENCE and survey.suffix:
+            survey.edit(pos, pos, f"{survey.suffix[1:]}\n")
+        elif survey.leaf is Leaf.TABLE or (survey.leaf is Leaf.PARAGRAPH and would_join(survey, reading, eol)):
+            survey.edit(pos, pos, quotes.rstrip(" ") + "\n")
+    survey.leaf = Leaf.NONE
+    survey.hollow = False
+    survey.containers = kept
+    survey.base = min(survey.base, len(kept))
+
+
+def is_bare(survey: Survey, matched: int) -> bool:
+    """Say whether the open leaf is written outside the items that are left, since the chunk began inside them."""
+    return matched < survey.base == len(survey.containers) and QUOTE not in survey.containers[matched:]
+
+
+def is_sibling(survey: Survey, reading: Reading) -> bool:
+    """Say whether a line goes on with the list whose item it ends."""
+    depth = reading.matched
+    if depth == len(survey.containers) or survey.containers[depth] == QUOTE:
+        return False
+    item = ITEM.match(survey.view, reading.first)
+    return item is not None and survey.markers.get(depth, item[0][-1]) == item[0][-1]
+
+
+def would_join(survey: Survey, reading: Reading, eol: int) -> bool:
+    """Say whether a line would be read as part of a paragraph that stands at its own level."""
+    first = reading.first
+    if UNDERLINE.match(survey.view, first) or reading.fcol - reading.col >= INDENT:
+        return True
+    item = ITEM.match(survey.view, first)
+    return item is not None and is_weak(survey.view, first, item.end(), eol)
+
+
+def is_lazy(survey: Survey, reading: Reading, eol: int) -> bool:
+    """Say whether a line without all its containers goes on with the open paragraph."""
+    deep = reading.fcol - reading.col >= INDENT
+    if deep and (survey.containers[reading.matched] == QUOTE or ITEM.match(survey.view, reading.first)):
+        return True
+    return survey.is_unsure(reading.first, eol) or not begins(survey, reading.first, eol)
+
+
+def rewrite(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
+    """Write a line without the indentation of the items in which the chunk began."""
+    if not survey.base:
+        return
+    base = survey.containers[: survey.base]
+    whole = reading
+    if len(survey.containers) > survey.base:
+        reading = read(survey.view, pos, eol, base)
+    if (max(base) == QUOTE and pos != survey.start) or reading.matched < survey.base:
+        return
+    at, pad = content(survey.view, reading)
+    stop = prefix_end(survey, whole)
+    if survey.view.find("\t", at, stop) >= 0:
+        # A tab reaches another column once what stands before it is gone.
+        pad += expanded(survey.view, at, stop, reading.col + len(pad))
+        at = stop
+    survey.edit(pos, at, (survey.opening.quotes and lead(base, survey.base) + pad) or pad)
+
+
+def prefix_end(survey: Survey, reading: Reading) -> int:
+    """Find where the content of a line begins, whose tabs are its own."""
+    if survey.leaf is Leaf.FENCE and survey.fence and not survey.fence.indent:
+        return content(survey.view, reading)[0]
+    if survey.leaf in (Leaf.FENCE, Leaf.INDENTED):
+        return reading.first
+    found = PREFIX.match(survey.view, reading.first)
+    return found.end() if found else reading.first
+
+
+def begins(survey: Survey, first: int, eol: int, *, interrupting: bool = False) -> bool:
+    """Say whether a line ends an open paragraph or table."""
+    return begins_block(survey.view, first, eol, interrupting=interrupting)

@@ -1,0 +1,209 @@
+"""What has been read of a window so far, and where it may be cut.
+
+Rule 1: two boundaries are kept, the last that fits behind a block and the last that fits at another line end, since of
+each kind only the last is ever wanted. The line ends inside the paragraph that runs over the room are left to
+`boundary`.
+Rule 2: `Edit`s say where the text parts from the source; what is not edited is sent as it stands.
+Rule 3: the room is exact: what is added and taken away before a place counts there, and nothing else does.
+"""
+
+import re
+from typing import NamedTuple
+
+from chunker.excerpt import Edit, closing, opening
+from chunker.inline import spans
+from chunker.length import WIDEST, Measure, reach
+from chunker.line import MARKER, OPENER
+from chunker.state import Fence, Leaf, State, lead
+
+INK = re.compile(r"\S")
+
+
+class Boundary(NamedTuple):
+    """A place between two lines. A named tuple for speed: one is made for most blocks."""
+
+    end: int
+    """Where the chunk's text ends."""
+    pos: int
+    """Where the next chunk begins."""
+    state: State
+    suffix: str
+    """What closes the fence that the cut leaves."""
+
+
+class Tail(NamedTuple):
+    """The block that runs over the end of the room."""
+
+    leaf: Leaf
+    start: int
+    """Where its text begins: of a paragraph the first line, otherwise the line that runs over."""
+    containers: tuple[int, ...]
+
+
+class Survey:
+    """One window, as far as it is read."""
+
+    def __init__(
+        self, view: str, state: State, limit: int, measure: Measure, *, final: bool, markup: bool = True
+    ) -> None:
+        self.view = view
+        self.size = len(view)
+        self.limit = limit
+        self.measure = measure
+        self.final = final
+        self.markup = markup
+        self.state = state
+        self.opening = opening(state, limit, measure)
+        self.room = limit - measure(self.opening.prefix)
+        self.growth = 0
+        ink = INK.search(view)
+        self.ink = ink.start() if ink else self.size
+        keeps = state.mid or state.leaf in (Leaf.FENCE, Leaf.INDENTED)
+        self.start = 0 if keeps else view.rfind("\n", 0, self.ink) + 1
+        self.last = self.size if final else self.size - 1
+        self.cap = self.reach(self.room)
+        self.half = reach(view, self.start, (limit + 1) // 2 - (limit - self.room), measure)
+
+        self.leaf = state.leaf
+        self.containers = state.containers
+        self.fence = state.fence
+        self.fence_containers = state.containers
+        self.suffix = ""
+        self.header = state.header
+        self.base = len(state.containers)
+        self.body = False
+        """The open fence or table has a line in this chunk."""
+        self.code = self.size
+        """Where the code of the open fence begins in this chunk."""
+        self.opener = self.start
+        """Where the line begins that opens the open fence."""
+        self.markers: dict[int, str] = {}
+        """Of the list items that began here, by depth, the character that tells their list from another."""
+        self.hollow = False
+        """The innermost item has nothing but its marker so far."""
+        self.heading = -1
+        """Where the heading begins that is the last block, or -1."""
+        self.para = self.start
+        self.row = self.start
+        self.resumed = -1
+        self.resumed_end = self.size
+        """Where the paragraph's text begins that the chunk goes on with."""
+        self.edits: list[Edit] = []
+
+        self.pos = self.start
+        self.text_end = self.start
+        self.block: Boundary | None = None
+        self.line: Boundary | None = None
+        self.lone: Boundary | None = None
+        """A cut that breaks nothing, but leaves a heading alone, or a line that may go on."""
+        self.loose = state.leaf is Leaf.HEADING or (state.leaf is Leaf.TABLE and not self.opening.prefix)
+        """The chunk's first lines are written as a paragraph, but are none."""
+        self.dangling = False
+        """A fence was left without a closer since the last text."""
+        self.tail: Tail | None = None
+        self.tail_end = self.size
+        """Where the paragraph ends that runs over the room, as far as it is known."""
+        if self.fence and self.leaf is Leaf.FENCE:
+            self.set_fence(self.fence)
+            self.suffix = self.suffix if self.opening.prefix else ""
+
+    def end_of_line(self, pos: int) -> int:
+        """Find where a line ends."""
+        eol = self.view.find("\n", pos)
+        return self.size if eol < 0 else eol
+
+    def is_partial(self, eol: int) -> bool:
+        """Say whether a line goes on behind the window."""
+        return eol == self.size and not self.final
+
+    def is_unsure(self, first: int, eol: int) -> bool:
+        """Say whether more of the line is needed to say what it begins."""
+        return self.is_partial(eol) and (
+            MARKER.match(self.view, first) is not None or OPENER.match(self.view, first) is not None
+        )
+
+    def edit(self, start: int, stop: int, insert: str) -> None:
+        """Note where the text parts from the source."""
+        if self.view[start:stop] == insert:
+            return
+        self.edits.append(Edit(start, stop, insert))
+        if not self.tail:
+            self.growth += len(insert) - (stop - start)
+            self.cap = self.reach(self.room - self.growth)
+
+    def boundary(self, end: int, pos: int, leaf: Leaf = Leaf.NONE) -> None:
+        """Note that the text may be cut before the line at ``pos``, if what comes before it fits."""
+        if end <= self.ink or self.tail:
+            return
+        suffix = self.suffix if self.dangling or self.leaf is Leaf.FENCE else ""
+        if leaf is Leaf.FENCE and end < pos - 1 <= self.cap_before(suffix):
+            end = pos - 1  # the blank lines of code before the cut are code, too
+        elif end > (self.cap_inside(suffix, end) if suffix else self.cap):
+            return
+        if self.heading >= 0 and not (self.heading <= self.ink and end >= self.half):
+            self.lone = Boundary(end, pos, State(leaf, self.containers), suffix)
+        elif leaf is Leaf.NONE:
+            self.block = Boundary(end, pos, State(Leaf.NONE, self.containers), suffix)
+        else:
+            self.line = Boundary(end, pos, State(leaf, self.containers, self.fence, self.header), suffix)
+
+    def doubtful(self, pos: int) -> None:
+        """Note a line end before a line that may or may not go on with the block; used where nothing better is."""
+        if self.ink < self.text_end <= self.cap and not self.tail:
+            self.lone = Boundary(self.text_end, pos, State(Leaf.NONE, self.containers), "")
+
+    def cap_before(self, suffix: str) -> int:
+        """Say how far the text may go if something follows it."""
+        if not suffix:
+            return self.cap
+        return self.reach(self.room - self.growth - len(suffix))
+
+    def cap_inside(self, suffix: str, stop: int | None = None) -> int:
+        """Say how far the text may go if something follows it and it ends before ``stop``, or anywhere."""
+        growth = self.growth
+        at = self.reach(self.room - growth - len(suffix))
+        for edit in reversed(self.edits):
+            if edit.start < (at if stop is None else stop):
+                break
+            growth -= len(edit.insert) - (edit.stop - edit.start)
+            at = self.reach(self.room - growth - len(suffix))
+        return at
+
+    def strays(self) -> bool:
+        """Say whether the paragraph ends without closing a marker that was reopened in front of it."""
+        marks = "".join(self.state.marks)
+        going_on = self.leaf is Leaf.PARAGRAPH and self.para == self.resumed and not self.final
+        found = spans(marks + self.view[self.resumed : self.resumed_end], open_ended=going_on)
+        return sum(span.start < len(marks) for span in found) < len(self.state.marks)
+
+    def reach(self, budget: int) -> int:
+        """Say how far a number of units goes; never to the end of a window that is not the end of the text."""
+        return min(reach(self.view, self.start, budget, self.measure), self.last)
+
+    def advance(self, start: int, eol: int, leaf: Leaf | None = None) -> None:
+        """Go behind a line, and note whether its block runs over the room."""
+        self.pos = eol + 1
+        self.text_end = eol
+        self.dangling = False
+        if self.para == self.resumed and self.leaf is Leaf.PARAGRAPH:
+            self.resumed_end = eol
+        if self.tail and self.leaf is Leaf.PARAGRAPH and self.para == self.tail.start:
+            self.tail_end = eol
+        if eol <= self.cap or self.tail:
+            return
+        leaf = leaf or self.leaf
+        if leaf not in (Leaf.FENCE, Leaf.INDENTED):
+            stripped = len(self.view[:eol].rstrip())
+            if stripped <= self.cap:
+                self.text_end = stripped
+                return
+        self.tail = Tail(leaf, self.para if leaf is Leaf.PARAGRAPH else start, self.containers)
+        self.tail_end = eol
+
+    def set_fence(self, fence: Fence) -> None:
+        """Note the open fence, and what closes it, if a chunk has room for that at all."""
+        self.fence = fence
+        self.fence_containers = self.containers
+        suffix = closing(self.containers, self.base, fence)
+        needed = len(suffix) + len(fence.marker) + fence.indent + 1 + WIDEST
+        self.suffix = suffix if needed + 2 * len(lead(self.containers)) <= self.limit else ""

@@ -1,0 +1,271 @@
+"""How the gateway is put together from its configuration, and how it begins and ends."""
+
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import pytest
+
+from gateway import app
+from gateway.access import Allow
+from gateway.adapter import Receive
+from gateway.app import GRACE, Parts, Platform, assemble, configure, serve
+from gateway.configuration import Configuration, Document
+from gateway.conversation import RunEnded
+from gateway.error import AdapterError, ConfigurationError, StoreError
+from gateway.event import Envelope
+from gateway.inbound import Ignored, Inbound
+from gateway.operation import RateLimited
+from gateway.store import Store
+from gateway.stores.mailbox import Mailbox
+from gateway.stores.sqlite import MemoryDatabase
+from tests.unit.gateway.chat import Chat, message, place
+from tests.unit.gateway.model import Model, agent, whole
+
+SLACK = "[slack]\nbot_token = 'env:BOT'\napp_token = 'env:APP'\n"
+SCRIPTED = "[model]\nprovider = 'scripted'\nname = 's'\nmax_tokens = 10\nscript = '{script}'\n"
+EVERYBODY = Allow(users=frozenset({"*"}), channels=frozenset({"*"}))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with nothing in it but a script for the scripted model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "answer.md").write_text("Hello.", encoding="utf-8")
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Configuration:
+    path = folder / "dragoman.toml"
+    path.write_text(text, encoding="utf-8")
+    return configure(path)
+
+
+def refusal(configuration: Configuration) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        assemble(configuration)
+    return str(caught.value)
+
+
+def scripted(folder: Path) -> str:
+    return SCRIPTED.format(script=folder / "answer.md")
+
+
+def test_the_built_in_configuration_lies_where_it_is_looked_for() -> None:
+    assert (app.data_folder() / "defaults.toml").is_file()
+    assert Document.open(app.data_folder() / "defaults.toml").tables.keys() == set(app.OURS)
+
+
+def test_the_configuration_of_the_working_folder_is_used_where_none_is_named(folder: Path) -> None:
+    assert configure(None).value("agent", "id") == "dragoman"
+    (folder / "dragoman.toml").write_text("[agent]\nid = 'mine'\n", encoding="utf-8")
+    assert configure(None).value("agent", "id") == "mine"
+    (folder / "other.toml").write_text("[agent]\nid = 'other'\n", encoding="utf-8")
+    assert configure(Path("other.toml")).value("agent", "id") == "other"
+
+
+def test_a_configuration_that_is_named_must_be_there(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"absent\.toml: cannot be read"):
+        configure(folder / "absent.toml")
+
+
+def test_a_platform_and_a_model_make_a_gateway(folder: Path) -> None:
+    parts = assemble(written(folder, SLACK + "allow_users = ['U1']\nallow_channels = ['*']\n" + scripted(folder)))
+    assert [platform.name for platform in parts.platforms] == ["slack"]
+    assert parts.platforms[0].allow == Allow(users=frozenset({"U1"}), channels=frozenset({"*"}))
+    assert (parts.concurrent_runs, parts.time_scale) == (50, 1.0)
+    assert (parts.agent.id, parts.agent.model, parts.agent.max_tokens) == ("dragoman", "s", 10)
+    assert parts.agent.system.startswith("You are an assistant")
+
+
+def test_without_a_platform_the_file_that_lacks_it_is_named(folder: Path) -> None:
+    said = refusal(written(folder, scripted(folder)))
+    assert said.startswith(f"{folder / 'dragoman.toml'}: no platform is configured; add the table [slack]")
+
+
+def test_without_any_file_nobody_is_sent_to_mend_the_built_in_one(folder: Path) -> None:
+    said = refusal(configure(None))
+    assert "defaults.toml" not in said
+    assert "dragoman.toml" in said
+    assert not (folder / "dragoman.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("[model]\nprovider = 'antropic'\n", ":5: provider in [model] must be one of anthropic_messages, scripted"),
+        ("[store]\nkind = 'mailbox'\n", ":5: kind in [store] must be one of sqlite, not 'mailbox'"),
+        ("[store]\npath = 'x'\n", ":4: [store] needs the key 'kind'"),
+        ("[slak]\n", ":4: unknown table [slak], did you mean 'slack'?"),
+        ("[loopback]\n", ":4: unknown table [loopback]"),
+        ("[pacing]\ntime_scale = 0\n", ":5: time_scale in [pacing]"),
+    ],
+)
+def test_what_cannot_be_chosen_is_named_with_its_line_and_what_can(folder: Path, table: str, said: str) -> None:
+    text = refusal(written(folder, SLACK + table + ("" if "[model]" in table else scripted(folder))))
+    assert text.startswith(f"{folder / 'dragoman.toml'}{said}")
+
+
+def test_a_system_prompt_is_looked_for_beside_the_configuration_and_missed_with_its_line(folder: Path) -> None:
+    table = "[agent]\nid = 'mine'\nsystem_prompt = 'prompt.md'\nconcurrent_runs = 2\n"
+    configuration = written(folder, SLACK + table + scripted(folder))
+    assert refusal(configuration).startswith(f"{folder / 'dragoman.toml'}:6: the system prompt cannot be read")
+    (folder / "prompt.md").write_text("Be brief.", encoding="utf-8")
+    assert assemble(configuration).agent.system == "Be brief."
+
+
+@dataclass
+class Closed(Chat):
+    """A platform that does not let us in."""
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        del receive, ready
+        await anyio.sleep(1)
+        msg = "the token was revoked: get another one"
+        raise AdapterError(msg)
+
+
+@dataclass
+class Late(Chat):
+    """A platform on which somebody writes after the gateway was told to stop."""
+
+    stop: anyio.Event = field(default_factory=anyio.Event)
+    refused: list[StoreError] = field(default_factory=list[StoreError])
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        ready()
+        await self.stop.wait()
+        try:
+            await receive(message("Too late?"))
+        except StoreError as error:
+            self.refused.append(error)
+
+
+@asynccontextmanager
+async def opened(database: MemoryDatabase) -> AsyncGenerator[Store]:
+    yield await Mailbox.open(database)
+
+
+def gateway(database: MemoryDatabase, model: Model, *chats: Chat, allow: Allow = EVERYBODY) -> Parts:
+    names = ["chat", *(f"chat{number}" for number in range(2, 9))]
+    platforms = [
+        Platform(name=name, adapter=chat, allow=allow, warnings=()) for name, chat in zip(names, chats, strict=False)
+    ]
+    return Parts(
+        store=opened(database), agent=agent(model), platforms=tuple(platforms), concurrent_runs=5, time_scale=1.0
+    )
+
+
+async def served(parts: Parts, seconds: float, *, stop: anyio.Event | None = None) -> list[Envelope | RunEnded]:
+    """All that was seen of a gateway that was told to stop after so many seconds."""
+    seen: list[Envelope | RunEnded] = []
+    stop = stop or anyio.Event()
+    ready: list[float] = []
+    with anyio.fail_after(1000):
+        async with anyio.create_task_group() as tasks:
+
+            async def run() -> None:
+                await serve(parts, watch=seen.append, ready=lambda: ready.append(anyio.current_time()), stop=stop)
+
+            tasks.start_soon(run)
+            await anyio.sleep(seconds)
+            stop.set()
+    assert len(ready) == 1
+    return seen
+
+
+async def stored(database: MemoryDatabase) -> int:
+    return await (await Mailbox.open(database)).open_messages()
+
+
+@pytest.mark.virtual_time
+async def test_what_arrives_is_answered() -> None:
+    chat = Chat(latency=0.0, inbox=[message("Hi!")])
+    with MemoryDatabase() as database:
+        seen = await served(gateway(database, Model([whole("Hello.")]), chat), 5)
+        assert await stored(database) == 0
+    assert chat.texts() == ["Hello."]
+    assert isinstance(seen[-1], RunEnded)
+
+
+@pytest.mark.virtual_time
+async def test_who_is_not_allowed_gets_no_answer_and_is_not_stored_with_his_words() -> None:
+    chat = Chat(latency=0.0, inbox=[message("Hi!"), Ignored(event_id="e9", reason="a bot")])
+    with MemoryDatabase() as database:
+        assert await served(gateway(database, Model([whole("Hello.")]), chat, allow=Allow()), 5) == []
+        assert await stored(database) == 0
+        assert not await (await Mailbox.open(database)).ingest(message("Hi!"))
+    assert chat.texts() == []
+
+
+@pytest.mark.virtual_time
+async def test_an_event_that_arrives_twice_is_answered_once() -> None:
+    inbox: Sequence[Inbound] = [message("Hi!"), message("Hi!")]
+    chat = Chat(latency=0.0, inbox=inbox)
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello.")]), chat), 30)
+    assert chat.texts() == ["Hello."]
+
+
+@pytest.mark.virtual_time
+async def test_it_is_ready_when_all_platforms_are() -> None:
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello.")]), Chat(), Chat(), Chat()), 5)
+
+
+@pytest.mark.virtual_time
+async def test_a_run_in_progress_is_let_end_and_nothing_more_begun() -> None:
+    chat = Chat(latency=0.0, inbox=[message("One?"), message("Two?", number=2)])
+    began = anyio.current_time()
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello.")], pace=2.0), chat), 1)
+        assert await stored(database) == 1
+    assert chat.texts() == ["Hello."]
+    assert anyio.current_time() - began < 1 + GRACE
+
+
+@pytest.mark.virtual_time
+async def test_a_run_that_does_not_end_is_left_after_the_grace_and_begins_again_at_the_next_start() -> None:
+    chat = Chat(latency=0.0, inbox=[message("One?")])
+    began = anyio.current_time()
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello. " * 50)], pace=1.0), chat), 1)
+        assert anyio.current_time() - began == pytest.approx(1 + GRACE)
+        assert await stored(database) == 1
+        again = Chat(latency=0.0)
+        await served(gateway(database, Model([whole("Hello again.")]), again), 5)
+        assert again.texts() == ["Hello again."]
+
+
+@pytest.mark.virtual_time
+async def test_what_arrives_after_the_stop_is_not_taken_so_that_it_comes_again() -> None:
+    stop = anyio.Event()
+    chat = Late(latency=0.0, stop=stop)
+    slow = Chat(latency=0.0, inbox=[message("Hi!", number=5, address=place("C5"))])
+    with MemoryDatabase() as database:
+        parts = gateway(database, Model([whole("Hello.")], pace=1.0), slow, chat)
+        await served(parts, 2, stop=stop)
+        assert await stored(database) == 0
+    assert len(chat.refused) == 1
+
+
+@pytest.mark.virtual_time
+async def test_a_platform_that_does_not_let_us_in_ends_the_gateway() -> None:
+    with MemoryDatabase() as database, anyio.fail_after(100):
+        parts = gateway(database, Model([whole("Hello.")]), Chat(), Closed())
+        with pytest.raises(ExceptionGroup) as caught:
+            await serve(parts, watch=lambda _: None, ready=lambda: None, stop=anyio.Event())
+    assert caught.group_contains(AdapterError, match="token was revoked")
+
+
+@pytest.mark.virtual_time
+async def test_a_rate_limit_does_not_outlast_the_grace() -> None:
+    chat = Chat(latency=0.0, inbox=[message("Hi!")], fates=deque([RateLimited(retry_after=3600)]))
+    began = anyio.current_time()
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello.")]), chat), 1)
+        assert await stored(database) == 1
+    assert anyio.current_time() - began == pytest.approx(1 + GRACE)
