@@ -5,6 +5,7 @@ Rule 2: code is cut only before a line that has content and is no closer, so no 
 """
 
 import re
+from functools import lru_cache
 
 from chunker.container import begins, is_bare, new_block, rewrite
 from chunker.line import INDENT, UNDERLINE, Reading, cells, is_table
@@ -52,13 +53,34 @@ def code_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     survey.advance(pos, eol)
 
 
-def fence_lines(survey: Survey) -> None:
-    """Read all lines of a fence outside containers in one go."""
+@lru_cache(maxsize=64)
+def closer_of(marker: str, indent: int) -> re.Pattern[str]:
+    """Write the pattern of a line that closes a fence whose content stands ``indent`` columns in."""
+    return re.compile(rf"^ {{{indent},{indent + 3}}}{marker}{marker[0]}*+[ \t]*$", re.MULTILINE)
+
+
+@lru_cache(maxsize=64)
+def exit_of(indent: int) -> re.Pattern[str]:
+    """Write the pattern of a line that is not so far in, and so ends the items around a fence."""
+    return re.compile(rf"^(?! {{{indent}}}|[ \t]*$)", re.MULTILINE)
+
+
+def fence_lines(survey: Survey) -> bool:
+    """Read in one go the lines of a fence that stands in no container, or in list items only.
+
+    Returns:
+        False where the first line is none of the fence's, or may be none.
+    """
     fence = survey.fence or Fence(0, "```", "")
-    start, view = survey.pos, survey.view
-    closer = re.compile(rf"^ {{0,3}}{fence.marker}{fence.marker[0]}*+[ \t]*$", re.MULTILINE).search(view, start)
+    start, view, indent = survey.pos, survey.view, sum(survey.containers)
+    closer = closer_of(fence.marker, indent).search(view, start)
     stop = closer.start() if closer else survey.size
-    if not closer and not survey.final:
+    outside = exit_of(indent).search(view, start, stop) if indent else None
+    if outside:
+        closer, stop = None, outside.start()
+        if stop == start:
+            return False
+    elif not closer and not survey.final:
         last = view.rfind("\n", start, stop) + 1 or start
         if not view[last:stop].strip(" \t" + fence.marker[0]):
             stop = last
@@ -70,10 +92,11 @@ def fence_lines(survey: Survey) -> None:
         survey.text_end = start + len(view[start:stop].rstrip("\n"))
     if closer:
         survey.leaf = Leaf.NONE
-        survey.pos = closer.start()
         survey.advance(closer.start(), closer.end(), Leaf.FENCE)
     else:
-        survey.advance(start, survey.size)
+        survey.advance(start, survey.text_end if outside else survey.size)
+        survey.pos = stop if outside else survey.pos
+    return True
 
 
 def fence_boundary(survey: Survey, start: int, stop: int) -> None:

@@ -9,7 +9,7 @@ Rule 3: what has been cut is forgotten; the memory is the open rest.
 from collections.abc import Callable
 
 from chunker.chunk import Chunk
-from chunker.decision import Decision, Rules, decide, due
+from chunker.decision import Decision, Rules, decide, due, release
 from chunker.length import MEASURES, Unit
 from chunker.preview import preview, settled
 from chunker.state import START, State
@@ -56,16 +56,22 @@ class Chunker:
         """Units in the open rest."""
         self._enough = limit
         """No cut is due while the open rest has no more units than this."""
-        self._white = True
-        """Nothing but white space has come since the rest was last looked at."""
+        self._seen = 0
+        """How far the open rest was looked through for an early release."""
+        self._line_ended = False
+        """A line has ended since then."""
 
     def feed(self, delta: str) -> list[Chunk]:
         """Take in more text; give out the chunks that are now due."""
         self._parts.append(delta)
         self._size += self._measure(delta)
-        if self._size <= self._enough or not delta or delta.isspace():
+        if self._early is not None and ("\n" in delta or "\r" in delta):
+            self._line_ended = True
+        if not delta or delta.isspace():
             return []
-        return self._drain(final=False)
+        if self._size > self._enough or (self._early is not None and self._line_ended and self._size >= self._early):
+            return self._drain(final=False)
+        return []
 
     def flush(self) -> list[Chunk]:
         """Give out what is left. The text is over; the chunker begins anew, its offsets go on."""
@@ -97,7 +103,10 @@ class Chunker:
         at = 0
         while at < len(rest):
             last = due(rest, at, self._rules)
-            if last is not None:
+            early = self._release(rest[at:last]) if self._early is not None else None
+            if early:
+                decision = early
+            elif last is not None:
                 decision = decide(self._state, rest[at : last + 1], final=False, rules=self._rules)
             elif final and rest[at:].strip():
                 decision = decide(self._state, rest[at:], final=True, rules=self._rules)
@@ -110,10 +119,17 @@ class Chunker:
         self._keep("" if final else rest[at:])
         return chunks
 
+    def _release(self, rest: str) -> Decision | None:
+        """Look for a block end at which a chunk may go early."""
+        decision, self._seen = release(self._state, rest, self._seen, self._early or 0, self._rules)
+        self._line_ended = rest[-1:].isspace()
+        return decision
+
     def _cut(self, decision: Decision) -> Chunk:
         """Turn a decision into a chunk, and go on behind it."""
         start = self._start
         self._start += decision.used
+        self._seen = 0
         self._state = decision.state
         return Chunk(text=decision.text, start=start, end=self._start, reason=decision.reason)
 
@@ -121,8 +137,8 @@ class Chunker:
         """Remember the open rest."""
         self._parts = [rest] if rest else []
         self._size = self._measure(rest)
-        lead = len(rest) - len(rest.lstrip())
-        self._enough = self._rules.limit + lead
+        lead = rest.rfind("\n", 0, len(rest) - len(rest.lstrip())) + 1
+        self._enough = self._rules.limit + self._measure(rest[:lead])
 
 
 def split(

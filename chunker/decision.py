@@ -9,6 +9,7 @@ Order of preference, each at the last place that fits:
 5. inside a line of code, or between two grapheme clusters.
 """
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ from chunker.scanner import scan
 from chunker.state import START, Leaf, State
 from chunker.survey import INK, Boundary, Survey, Tail
 
+GAP = re.compile(r"\n[ \t]*\n\s*(?=\S)")
+"""A blank line, and what is white behind it."""
 CODE = (Leaf.FENCE, Leaf.INDENTED)
 KINDS: tuple[Reason, ...] = ("line", "sentence", "space")
 
@@ -80,6 +83,34 @@ def decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
     return decision
 
 
+def release(state: State, source: str, seen: int, least: int, rules: Rules) -> tuple[Decision | None, int]:
+    """Cut at the first block end behind ``least`` units, if there is one that is marked by a blank line.
+
+    Args:
+        state: What is open where the source begins.
+        source: The open rest, as far as no cut is due in it.
+        seen: So far it was looked through before, in vain.
+        least: The units that a chunk must hold.
+        rules: The limit and what else is asked of the text.
+
+    Returns:
+        The decision, if there is one, and how far the source was looked through.
+    """
+    view = flat(source)
+    ink = INK.search(view)
+    start = max(seen, reach(view, ink.start() if ink else 0, least, rules.measure) - 1)
+    for gap in GAP.finditer(view, start):
+        line = view.rfind("\n", 0, gap.end()) + 1
+        survey = scan(view[: gap.end() + 1], state, rules.limit, rules.measure, final=False, markup=rules.markup)
+        block = survey.block
+        if block and block.pos == line and rules.measure(view[: block.end].lstrip()) >= least:
+            decision = _Cut(source, survey).make(block, "block")
+            if not rules.fits or rules.fits(decision.text):
+                return decision, 0
+        seen = gap.start() + 1
+    return None, seen
+
+
 def flat(source: str) -> str:
     """Write every line end as a line feed, every character at its place."""
     return source.replace("\r\n", " \n").replace("\r", "\n") if "\r" in source else source
@@ -128,6 +159,39 @@ class _Cut:
             open_ended=not survey.final and survey.leaf is Leaf.PARAGRAPH and survey.para == tail.start,
             markup=survey.markup,
         )
+
+    def in_tail(self, paragraph: Paragraph) -> Decision:
+        """Cut where the order of preference says, a paragraph, heading or row being what runs over the room."""
+        survey = self.survey
+        kinds: tuple[Reason, ...] = KINDS if self.leaf is Leaf.PARAGRAPH else ()
+        for floor in (survey.half, 0):
+            if survey.block and survey.block.end >= floor:
+                return self.make(survey.block, "block")
+            place = paragraph.last("line", floor) if kinds else None
+            if place:
+                return self.at(place)
+            if survey.line and survey.line.end >= floor:
+                return self.make(survey.line, "line")
+            for kind in kinds[1:]:
+                place = paragraph.last(kind, floor)
+                if place:
+                    return self.at(place)
+        if survey.lone and not kinds:
+            return self.make(survey.lone, "line")
+        return self.in_span(paragraph, kinds or KINDS[1:])
+
+    def in_span(self, paragraph: Paragraph, kinds: tuple[Reason, ...]) -> Decision:
+        """Cut what is better left whole, as little of it as will do, or else anywhere."""
+        survey = self.survey
+        for breaking in range(len(paragraph.broken) + 1):
+            for floor in (survey.half, 0):
+                for kind in kinds:
+                    place = paragraph.last(kind, floor, breaking=breaking, doubtful=True)
+                    if place:
+                        return self.at(place)
+        if survey.lone:
+            return self.make(survey.lone, "line")
+        return self.at(paragraph.cluster(survey.cap))
 
     def in_code(self) -> Decision:
         """Cut where the order of preference says, code being what runs over the room."""

@@ -6,6 +6,8 @@ Rule 2: what is settled is never rendered otherwise later, and no later cut fall
 for a cut at all. So in the second half of a chunk it goes only as far as a cut would now.
 """
 
+import re
+
 from chunker.block import HEAD_PART
 from chunker.decision import Rules, decide, flat
 from chunker.inline import spans
@@ -14,6 +16,9 @@ from chunker.line import FENCE, MARKER
 from chunker.scanner import scan
 from chunker.state import Leaf, State
 from chunker.survey import Survey
+
+
+WHITE = re.compile(r"\s")
 
 
 def preview(state: State, rest: str, rules: Rules) -> str:
@@ -37,8 +42,11 @@ def settled(state: State, rest: str, rules: Rules) -> int:
     half = reach(view, 0, rules.limit // 2, rules.measure)
     if point <= half:
         return point
-    cut = decide(state, rest, final=False, rules=rules).used
-    return cut if half < cut <= point else _point(state, view[:half], rules)
+    cut = decide(state, rest.rstrip(), final=False, rules=rules).used
+    if half < cut <= point:
+        return cut
+    white = WHITE.search(view, half)
+    return _point(state, view[: white.start() if white else half], rules)
 
 
 def _read(state: State, view: str, rules: Rules) -> Survey:

@@ -35,7 +35,8 @@ def scan(view: str, state: State, limit: int, measure: Measure, *, final: bool, 
         if survey.tail and not (survey.leaf is Leaf.PARAGRAPH and survey.para == survey.tail.start):
             break
         if survey.leaf is Leaf.FENCE:
-            any_line(survey) if survey.containers else fence_lines(survey)
+            if (survey.containers and (survey.base or min(survey.containers) == QUOTE)) or not fence_lines(survey):
+                any_line(survey)
         elif not is_simple(survey) or not simple_lines(survey):
             any_line(survey)
     return survey

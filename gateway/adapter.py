@@ -37,6 +37,11 @@ class Budget:
     rate: float
     burst: float
 
+    def __post_init__(self) -> None:
+        if self.rate <= 0 or self.burst < 1:
+            msg = f"{self.name}: a budget of {self.burst} and {self.rate} a second lets nothing through"
+            raise ValueError(msg)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
@@ -71,6 +76,7 @@ class Adapter(Protocol):
 
         Raises:
             AdapterError: the platform does not let us in; the message says what to mend.
+            ConfigurationError: a secret is missing.
         """
         ...
 

@@ -114,8 +114,9 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         stop: set by whoever wants it to end.
 
     Raises:
-        AdapterError: a platform does not let us in.
-        StoreError: the store cannot be opened or read.
+        ExceptionGroup: of what ended it: ``AdapterError``, where a platform does not let us in; ``ConfigurationError``,
+            where a secret is missing; ``StoreError``, where the store cannot be read.
+        StoreError: the store cannot be opened.
     """
     delivery = Delivery(time_scale=parts.time_scale)
     async with parts.store as store, anyio.create_task_group() as tasks:
@@ -160,7 +161,10 @@ def _admitted(allow: Allow, inbound: Inbound) -> Inbound:
 
 async def _keep_tidy(store: Store) -> None:
     while True:
-        await store.prune(KEPT)
+        try:
+            await store.prune(KEPT)
+        except StoreError as error:
+            log.warning("finished events were not forgotten, tomorrow again: %s", error)
         await anyio.sleep(DAY)
 
 
@@ -215,6 +219,9 @@ def _chosen(configuration: Configuration, table: str, key: str, package: str) ->
         return module
     known = [known for known in names if hasattr(import_module(f"{package}.{known}"), "create")]
     place = configuration.place(table, key)
+    if name is None:
+        msg = f"{place}: [{table}] needs the key {key!r}, one of {', '.join(known)}; add it below this line"
+        raise ConfigurationError(msg)
     msg = f"{place}: {key} in [{table}] must be one of {', '.join(known)}, not {name!r}"
     raise ConfigurationError(msg)
 

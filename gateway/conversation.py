@@ -13,6 +13,7 @@ import anyio
 
 from gateway import history
 from gateway.adapter import Adapter
+from gateway.address import Address
 from gateway.agent import Agent, Answer, answer
 from gateway.delivery import Delivery
 from gateway.error import OwnershipLostError, StoreError
@@ -100,11 +101,15 @@ class Conversations:
 
     async def _work(self, conversation: str) -> None:
         try:
+            adapter = self._adapters.get(Address.from_key(conversation).platform)
+            if adapter is None:  # not even loaded: that would count as an attempt
+                log.error("%s: its platform is not configured; its messages wait", conversation)
+                return
             work = await self._store.load(conversation)
             if work is None:
                 await self._store.release(conversation)
             else:
-                await self._answer(work)
+                await self._answer(work, adapter)
         except OwnershipLostError:
             log.warning("%s: taken over by another process", conversation)
         except StoreError:
@@ -115,11 +120,7 @@ class Conversations:
         finally:
             self._slots.release()
 
-    async def _answer(self, work: Work) -> None:
-        adapter = self._adapters.get(work.message.address.platform)
-        if adapter is None:
-            log.error("%s: its platform is not configured; its messages wait", work.conversation)
-            return
+    async def _answer(self, work: Work, adapter: Adapter) -> None:
         asked = Asked(speaker=work.message.user, text=work.message.text)
         entries: list[Entry] = [asked]
         if work.attempt <= ATTEMPTS:

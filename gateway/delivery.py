@@ -5,6 +5,7 @@ Rule 2: an operation is computed when its slot is granted, not before.
 Rule 3: an operation that has begun is let end, so that its outcome is known.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from gateway.adapter import Adapter, Budget
 from gateway.operation import Operation, Outcome, RateLimited, Unknown, Unreachable
 from gateway.pacer import Candidate, Key, Pacer
 from gateway.reply import Need, Reply
+
+log = logging.getLogger(__name__)
 
 BACK_OFF = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 60.0)
 """Platform seconds to wait after the first, second, ... failure in a row to reach the platform."""
@@ -89,7 +92,12 @@ class Delivery:
 
     async def _perform(self, showing: _Showing, candidate: Candidate, operation: Operation) -> None:
         with anyio.CancelScope(shield=True):
-            self._settle(showing, candidate, await showing.adapter.perform(operation))
+            try:
+                outcome = await showing.adapter.perform(operation)
+            except Exception as error:  # an adapter's fault must not end everybody else's answers
+                log.exception("%s: the adapter failed; whether it was done is not known", candidate.name)
+                outcome = Unknown(reason=repr(error))
+            self._settle(showing, candidate, outcome)
 
     def _settle(self, showing: _Showing, candidate: Candidate, outcome: Outcome) -> None:
         showing.failures = showing.failures + 1 if isinstance(outcome, Unreachable | Unknown) else 0

@@ -4,6 +4,7 @@ Rule 1: history is append-only; nothing that was said is rewritten.
 Rule 2: every request built from it is legal, whatever it holds: it begins and ends with the user and alternates.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -43,8 +44,9 @@ def _adapter() -> TypeAdapter[Entry]:
 
 
 def to_json(entry: Entry) -> str:
-    """One line of JSON."""
-    return _adapter().dump_json(entry).decode()
+    """One line of JSON. Half a surrogate pair, which no UTF-8 can hold, becomes the replacement character."""
+    line = json.dumps(_adapter().dump_python(entry), ensure_ascii=False)
+    return line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def from_json(line: str | bytes) -> Entry:

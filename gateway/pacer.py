@@ -40,35 +40,36 @@ class Candidate:
 class TokenBucket:
     """Allows ``burst`` operations at once and ``rate`` a second in the long run.
 
-    It remembers points in time, not a number of tokens: whoever waits exactly as long as told finds its token there,
-    which sums of small gains would not promise.
+    It remembers a point in time, not a number of tokens: whoever waits exactly as long as told finds its token there,
+    which a sum of small gains would not promise.
     """
 
-    __slots__ = ("_budget", "_full_at", "_parked_until")
+    __slots__ = ("_budget", "_next_at")
 
     def __init__(self, budget: Budget, now: float) -> None:
         self._budget = budget
-        self._full_at = now
-        self._parked_until = now
+        self._next_at = self._earliest(now)
 
     def delay(self, now: float, kept: int = 0) -> float:
         """Seconds until a token is there beside those ``kept`` for others."""
-        spare = self._budget.burst - 1 - kept
-        ready_at = max(self._full_at, now) - spare / self._budget.rate
-        return max(0.0, max(self._parked_until, ready_at) - now)
+        lacking = kept + 1 - self._budget.burst  # so many more than it ever holds
+        return max(0.0, self._next_at + kept / self._budget.rate - now, lacking / self._budget.rate)
 
     def take(self, now: float) -> None:
         """Use a token; it must be there."""
-        self._full_at = max(self._full_at, now) + 1 / self._budget.rate
+        self._next_at = max(self._next_at, self._earliest(now)) + 1 / self._budget.rate
 
     def park(self, now: float, seconds: float) -> None:
         """Let nothing through for so long, and then begin with one token at most: the platform's count is not ours."""
-        self._parked_until = max(self._parked_until, now + seconds)
-        self._full_at = max(self._full_at, self._parked_until + (self._budget.burst - 1) / self._budget.rate)
+        self._next_at = max(self._next_at, now + seconds)
 
     def idle(self, now: float) -> bool:
         """Whether forgetting this bucket would change nothing."""
-        return now >= max(self._parked_until, self._full_at)
+        return self._next_at <= self._earliest(now)
+
+    def _earliest(self, now: float) -> float:
+        """When the next token came to a bucket that is full now."""
+        return now - (self._budget.burst - 1) / self._budget.rate
 
 
 class Pacer:

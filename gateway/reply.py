@@ -119,7 +119,8 @@ class Reply:
         self.bubbles: list[Bubble] = []
         self.failure: str | None = None
         self._run_id = run_id
-        self._chunker = Chunker(capabilities.bubble, unit=capabilities.unit)
+        self._bubble = min(capabilities.bubble, max(1, capabilities.limit - len(MAY_BE_A_REPEAT)))
+        self._chunker = Chunker(self._bubble, unit=capabilities.unit)
         self._length = 0
         self._sealed: deque[_Piece] = deque()
         self._open = _Open()
@@ -182,7 +183,7 @@ class Reply:
         match outcome:
             case Performed(message_id=message_id):
                 self._open.message_id, self._open.shown = message_id, operation.text
-            case NotModified():
+            case NotModified() if isinstance(operation, EditMessage):
                 self._open.shown = operation.text
             case _:
                 self._stale = True
@@ -236,8 +237,8 @@ class Reply:
         self._sealed.extend(_Piece(text=chunk.text, start=chunk.start, end=chunk.end) for chunk in chunks)
 
     def _tell(self, sentence: str) -> None:
-        if sentence:
-            self._sealed.append(_Piece(text=sentence, start=self._length, end=self._length))
+        for part in split(sentence, self._bubble, unit=self.capabilities.unit):
+            self._sealed.append(_Piece(text=part.text, start=self._length, end=self._length))
 
     def _ending(self, reason: EndReason) -> str:
         if reason == "complete" and not (self._sealed or self.bubbles):
@@ -246,9 +247,11 @@ class Reply:
         return sentence if not sentence or sentence.endswith(")") else f"{sentence} Reference: {self._run_id})"
 
     def _cut_again(self) -> None:
-        """Give the text that did not fit to smaller bubbles."""
+        """Give the text that did not fit to smaller bubbles; the last of them stands for its whole stretch."""
         piece = self._sealed.popleft()
         smaller = split(piece.text, max(1, len(piece.text) * 3 // 4), unit=self.capabilities.unit)
         if len(smaller) < 2:
             self.failure = f"the platform refuses even {len(piece.text)} characters as too long"
-        self._sealed.extendleft(_Piece(text=part.text, start=piece.start, end=piece.end) for part in reversed(smaller))
+        ends = [piece.start] * (len(smaller) - 1) + [piece.end]
+        parts = [_Piece(text=part.text, start=piece.start, end=end) for part, end in zip(smaller, ends, strict=True)]
+        self._sealed.extendleft(reversed(parts))

@@ -102,9 +102,9 @@ def test_the_chunks_do_not_depend_on_the_deltas(tmp_path: Path) -> None:
 )
 def test_a_closed_pipe_ends_it_silently(arguments: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "long.md").write_text("word " * 200_000, encoding="utf-8")
-    delta = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}\n\n'
-    start = (GOLDEN / "anthropic.text_only.sse").read_bytes().split(b"event: content_block_delta")[0]
-    (tmp_path / "long.sse").write_bytes(start + delta * 20_000)
+    name = b"event: content_block_delta"
+    start, delta, *_ = (GOLDEN / "anthropic.text_only.sse").read_bytes().split(name)
+    (tmp_path / "long.sse").write_bytes(start + (name + delta) * 20_000)
     with subprocess.Popen(
         [DRAGOMAN, *arguments], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -1,6 +1,7 @@
 """A mention, answered end to end: the real command, the real SDK, a Slack that enforces Slack's rules."""
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,25 @@ import pytest
 from tests.e2e.command import dragoman, play
 
 LIMIT = 800
+VOCABULARY = [
+    "the",
+    "tide",
+    "gate",
+    "opens",
+    "when",
+    "water",
+    "stands",
+    "higher",
+    "outside",
+    "and",
+    "a",
+    "keeper",
+    "notes",
+]
 
 
 def prose(source: random.Random, sentences: int) -> str:
-    words = "the tide gate opens when water stands higher outside than in and a keeper notes hour depth wind".split()
-    made = [" ".join(source.choices(words, k=source.randint(5, 18))).capitalize() + "." for _ in range(sentences)]
+    made = [" ".join(source.choices(VOCABULARY, k=source.randint(5, 18))).capitalize() + "." for _ in range(sentences)]
     return " ".join(made)
 
 
@@ -87,7 +102,7 @@ def test_the_json_has_the_shape_that_is_promised(tmp_path: Path) -> None:
     assert [(chunk["message"], chunk["text"]) for chunk in played["chunks"]] == [(m["id"], m["text"]) for m in rest]
     spans = [(chunk["start"], chunk["end"]) for chunk in played["chunks"]]
     assert spans[0][0] == 0
-    assert all(before[1] == behind[0] for before, behind in zip(spans, spans[1:], strict=False))
+    assert all(before[1] == behind[0] for before, behind in pairwise(spans))
     assert all(set(c) == {"t", "method", "target", "status", "error", "retry_after"} for c in played["calls"])
     assert [event["seq"] for event in played["events"]] == list(range(len(played["events"])))
     assert [played["events"][index]["event"]["type"] for index in (0, -1)] == ["agent_start", "agent_end"]

@@ -150,7 +150,7 @@ async def histories(store: Store, number: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("seed", [1])
 async def test_what_was_acknowledged_survives_kills_at_any_moment_exactly_once(tmp_path: Path, seed: int) -> None:
-    dice = random.Random(seed)  # noqa: S311  moments to kill at are no secret
+    dice = random.Random(seed)
     path = tmp_path / "store.db"
     stored: set[int] = set()
     finished: set[int] = set()

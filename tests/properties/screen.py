@@ -20,6 +20,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
+from gateway.reply import MAY_BE_A_REPEAT
 
 Fate = Literal["done", "rate limited", "unreachable", "markup rejected", "lost", "done unheard", "forbidden"]
 """What may befall an operation; "lost" and "done unheard" both look unknown from the outside."""
@@ -56,9 +57,14 @@ def length(text: str, unit: str) -> int:
             return len(text)
 
 
+def bubble_of(capabilities: Capabilities) -> int:
+    """How long a bubble gets: the mark of a doubtful one must find room within what the platform takes."""
+    return min(capabilities.bubble, capabilities.limit - len(MAY_BE_A_REPEAT))
+
+
 def chunks_of(text: str, capabilities: Capabilities) -> list[str]:
     """What a row of bubbles shows of a text that came in one piece."""
-    chunker = Chunker(capabilities.bubble, unit=capabilities.unit)
+    chunker = Chunker(bubble_of(capabilities), unit=capabilities.unit)
     return [chunk.text for chunk in [*chunker.feed(text), *chunker.flush()]]
 
 

@@ -1,8 +1,8 @@
 """Every complaint about a configuration names the line that is to be mended, whatever else the document holds."""
 
 import re
-from contextlib import suppress
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated

@@ -27,7 +27,7 @@ from gateway.event import (
 )
 from gateway.operation import EditMessage, Forbidden, PostMessage, Unknown
 from gateway.reply import ENDINGS, FAILURES, MAY_BE_A_REPEAT, NO_ANSWER, Bubble, Priority, Reply
-from tests.properties.screen import Fate, Screen, chunks_of
+from tests.properties.screen import Fate, Screen, bubble_of, chunks_of
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
 HARMLESS: tuple[Fate, ...] = ("rate limited", "unreachable", "markup rejected", "lost", "done unheard")
@@ -238,7 +238,9 @@ class ReplyOnScreen(RuleBasedStateMachine):
         expected = [chunk for text in self.paragraphs for chunk in chunks_of(text, self.capabilities)]
         sentence = self.sentence(answered=bool(expected))
         if sentence:
-            expected += [chunk.text for chunk in split(sentence, self.capabilities.bubble, unit=self.capabilities.unit)]
+            expected += [
+                chunk.text for chunk in split(sentence, bubble_of(self.capabilities), unit=self.capabilities.unit)
+            ]
         if self.may_cut_again:
             rest = iter(letters(shown))
             assert all(letter in rest for letter in letters(expected)), "something is missing, or out of order"

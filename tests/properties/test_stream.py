@@ -23,17 +23,26 @@ from gateway.stream import MERGED_CHARACTERS, ConsumerStalledError, EventStream
 pytestmark = pytest.mark.virtual_time
 
 blocks = st.sampled_from(["b0", "b1"])
-texts = st.one_of(st.text(max_size=5), st.integers(1000, 5000).map(lambda length: "x" * length))
-events: st.SearchStrategy[Event] = st.one_of(
-    st.builds(TextDelta, block_id=blocks, text=texts),
-    st.builds(TextDelta, block_id=blocks, text=texts),
-    st.builds(ThinkingDelta, block_id=blocks, text=texts),
+texts = st.one_of(
+    st.sampled_from(["", "a", "bc", "def"]), st.text(max_size=5), st.integers(1000, 5000).map(lambda size: "x" * size)
+)
+deltas: st.SearchStrategy[Event] = st.one_of(
+    st.builds(TextDelta, block_id=blocks, text=texts), st.builds(ThinkingDelta, block_id=blocks, text=texts)
+)
+others: st.SearchStrategy[Event] = st.one_of(
     st.builds(ToolInputDelta, tool_use_id=blocks, json_delta=st.text(max_size=5)),
     st.builds(ContentBlockStart, block_id=blocks, block_type=st.just("text")),
     st.builds(ContentBlockEnd, block_id=blocks, block_type=st.just("text")),
 )
+events = st.one_of(deltas, others)
+runs = st.one_of(  # a block that goes on and on, as models do, or anything
+    st.lists(texts, min_size=2, max_size=5).map(lambda texts: [TextDelta(block_id="b0", text=text) for text in texts]),
+    st.lists(events, max_size=5),
+)
 pauses = st.sampled_from([0.0, 0.0, 0.0, 0.1, 1.0, 7.0])
-paced_events = st.lists(st.tuples(events, pauses), max_size=30)
+paced_events = st.lists(st.tuples(runs, pauses), max_size=8).map(
+    lambda paced: [(event, pause) for run, pause in paced for event in run]
+)
 paces = st.lists(pauses, min_size=1, max_size=10)
 capacities = st.sampled_from([1, 2, 5, 256])
 
