@@ -4,13 +4,15 @@
 PYTHON ?=
 # Thousands of examples a property in `make soak`.
 SOAK ?= 10
+# How long `make fuzz` searches.
+SECONDS ?= 3600
 
 BIN := .venv/bin
 READY := .venv/installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench soak picture format lock clean
+.PHONY: help demo test check bench soak fuzz picture format lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +38,11 @@ bench: $(READY)  ## the benchmarks
 
 soak: $(READY)  ## the property tests with SOAK thousand examples each (10), the crash tests SOAK times
 	@DRAGOMAN_SOAK=$(SOAK) $(BIN)/python -m pytest tests/properties $(wildcard tests/e2e/*_crash.py) -o faulthandler_timeout=3600
+
+fuzz: $(READY)  ## a coverage-guided search for texts that break the chunker's laws, SECONDS long (3600); Linux only
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/fuzz/requirements.lock
+	@mkdir -p .fuzz && $(BIN)/python -m tests.fuzz.chunker -max_total_time=$(SECONDS) -max_len=2000 \
+	    -artifact_prefix=.fuzz/ .fuzz
 
 picture: $(READY)  ## the picture in the README, from a real run
 	@$(BIN)/dragoman play --say 'How do I count status codes in a 20 GB log?' --script config/play/picture.md --limit 420 \

@@ -134,14 +134,15 @@ def paragraph_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None
     """Read a line that may go on with the paragraph, underline it, make a table of it, or end it."""
     view, first = survey.view, reading.first
     if reading.fcol - reading.col < INDENT:
-        if UNDERLINE.match(view, first):
+        # One dash is more often the start of an item, and a cut before it does no harm.
+        if UNDERLINE.match(view, first) and not (view[first] == "-" and survey.is_partial(eol)):
             rewrite(survey, reading, pos, eol)
             underline(survey, eol)
             return
         if table_head(survey, reading, pos, eol):
             return
         if survey.is_unsure(first, eol):
-            unsure_line(survey, pos, eol)
+            unsure_line(survey, pos, eol, known=survey.view[first] not in "|:=")
             return
         if begins(survey, first, eol, interrupting=True):
             new_block(survey, reading, pos, eol)
@@ -188,7 +189,7 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
     survey.leaf = Leaf.TABLE
     survey.header = "" if survey.loose else f"{header}\n{delimiter}"
     if survey.para == survey.resumed:
-        survey.resumed_end = survey.row if survey.row > survey.para else survey.row
+        survey.resumed_end = survey.row
     survey.body = False
     survey.advance(survey.row, eol)
     return True
@@ -220,9 +221,18 @@ def bare_line(survey: Survey, pos: int, eol: int) -> None:
         unsure_line(survey, pos, eol)
 
 
-def unsure_line(survey: Survey, pos: int, eol: int) -> None:
-    """Read a last line that may or may not go on with its block."""
+def unsure_line(survey: Survey, pos: int, eol: int, *, known: bool = False) -> None:
+    """Read a last line that may or may not go on with its block.
+
+    Args:
+        survey: What was read so far.
+        pos: Where the line begins.
+        eol: Where it ends, for now.
+        known: Either way a chunk may begin with it.
+    """
     survey.doubtful(pos)
+    if known and survey.lone and survey.lone.pos == pos:
+        survey.line = survey.lone
     survey.pos = eol + 1
     if not survey.tail:
         survey.tail = Tail(survey.leaf, survey.para if survey.leaf is Leaf.PARAGRAPH else pos, survey.containers)

@@ -6,7 +6,9 @@ Rule 3: of each kind the last place that fits is taken; each kind is looked for 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from chunker.chunk import Reason
@@ -26,6 +28,8 @@ GUARD = re.compile(
     r"|(?:[-*_][ \t]*){3,}(?:\n|\Z)|[-*_]{1,2}\Z|\[[^\]\n]*\]:|\[[^\]\n]*\]\Z|[|:][-:| \t]*(?:\n|\Z)"
 )
 HALF_LABEL = re.compile(r"\[[^\]\n]*\Z")
+DEEPEST_BREAK = 3
+"""Spans in one another that are closed and reopened at one cut."""
 NO_BREAK = frozenset("\u00a0\u202f\u2007")
 
 
@@ -55,7 +59,7 @@ class Paragraph:
         markup: Its Markdown means something.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each a fact of the survey; a record of them would only be taken apart again
         self,
         view: str,
         *,
@@ -82,8 +86,10 @@ class Paragraph:
             Span(span.start + shift, span.end + shift, span.marker)
             for span in spans(lead + view[start:stop], open_ended=open_ended)
         ]
-        self.broken = [span for span in self.spans if span.marker and markup and span.start < self.cap < span.end]
+        around = (span for span in self.spans if span.marker and markup and span.start < self.cap < span.end)
+        self.broken = list(islice(around, DEEPEST_BREAK))
         """Spans that hold the end of the room and may be closed and reopened there, outermost first."""
+        self._walls: dict[int, tuple[list[int], list[int]]] = {}
 
     def last(self, reason: Reason, floor: int, *, breaking: int = 0, doubtful: bool = False) -> Place | None:
         """Find the last allowed place of a kind that is not before ``floor``.
@@ -94,9 +100,8 @@ class Paragraph:
             breaking: How many of the spans that run over the room may be broken, by closing and reopening them.
             doubtful: What follows may begin with a label of which one cannot see yet whether it defines a link.
         """
-        broken = self.broken[:breaking]
         for end, pos in self.places(reason, max(floor, self.low + 1)):
-            marks = self.marks_at(end, pos, broken)
+            marks = self.marks_at(end, pos, breaking)
             if pos >= self.stop or marks is None or end + sum(map(len, marks)) > self.cap:
                 continue
             line_start = self.view.rfind("\n", end, pos) + 1
@@ -128,17 +133,33 @@ class Paragraph:
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
-    def marks_at(self, end: int, pos: int, broken: Sequence[Span]) -> tuple[str, ...] | None:
+    def marks_at(self, end: int, pos: int, breaking: int) -> tuple[str, ...] | None:
         """List the markers that a cut breaks, or say with None that it is not allowed."""
-        marks: list[str] = []
-        for span in self.spans:
-            if span.start >= pos:
-                break
-            if span.end > end and (span.start < end or span.end > pos):
-                if span not in broken or end <= span.start + len(span.marker):
-                    return None
-                marks.append(span.marker)
-        return tuple(marks)
+        starts, ends = self.walls(breaking)
+        wall = bisect_left(starts, pos) - 1
+        if wall >= 0 and ends[wall] > end:
+            return None
+        broken = [span for span in self.broken[:breaking] if span.start < pos and span.end > end]
+        if any(end <= span.start + len(span.marker) for span in broken):
+            return None
+        return tuple(span.marker for span in broken)
+
+    def walls(self, breaking: int) -> tuple[list[int], list[int]]:
+        """List the stretches that may not be cut, as starts and ends; those that overlap are one."""
+        if breaking not in self._walls:
+            starts: list[int] = []
+            ends: list[int] = []
+            spared = self.broken[:breaking]
+            for span in self.spans:
+                if span in spared:
+                    continue
+                if ends and span.start < ends[-1]:
+                    ends[-1] = max(ends[-1], span.end)
+                else:
+                    starts.append(span.start)
+                    ends.append(span.end)
+            self._walls[breaking] = starts, ends
+        return self._walls[breaking]
 
     def places(self, reason: Reason, floor: int) -> Iterator[tuple[int, int]]:
         """List the places of a kind, last first, as the end of the text and the start of what follows."""

@@ -24,4 +24,4 @@ class Chunk:
     text: str
     start: int
     end: int
-    reason: Reason
+    reason: Reason = "end"

@@ -51,6 +51,7 @@ class Chunker:
         self._state: State = START
         self._start = 0
         """Where the open rest begins in the source."""
+        self._settled = 0
         self._parts: list[str] = []
         self._size = 0
         """Units in the open rest."""
@@ -88,7 +89,8 @@ class Chunker:
 
         Never less than before, and the end of the text after `flush`.
         """
-        return self._start + settled(self._state, self._rest(), self._rules)
+        self._settled = max(self._settled, self._start + settled(self._state, self._rest(), self._rules))
+        return self._settled
 
     def _rest(self) -> str:
         """Join the open rest."""

@@ -54,6 +54,7 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
     """Open the containers and the leaf that begin in a line.
 
     Args:
+        survey: What was read so far.
         reading: The line.
         pos: Where it begins.
         eol: Where it ends.
@@ -83,10 +84,9 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
             first, fcol = skip(view, reading.first + 1, col)
             reading = Reading(0, col + (fcol > col), reading.first + 1, col, first, fcol)
         elif ITEM.match(view, reading.first) and len(survey.containers) < DEEPEST:
-            survey.markers[len(survey.containers)] = (
-                char if char in "-+*" else view[ITEM.match(view, reading.first).end() - 1]
-            )
-            width, reading = item_width(view, reading, eol)
+            width, after = item_width(view, reading, eol)
+            survey.markers[len(survey.containers)] = view[after.origin - 1]
+            reading = after
             survey.containers += (width,)
             survey.hollow = reading.first >= eol
         else:
@@ -142,7 +142,8 @@ def open_fence(survey: Survey, found: re.Match[str], reading: Reading, eol: int)
     indent = reading.fcol - reading.col
     survey.set_fence(Fence(indent, marker, info))
     line = survey.measure(survey.view[survey.opener : found.end()])
-    if info and survey.suffix and line + 2 * len(survey.suffix) + WIDEST > survey.limit:
+    room = 1 + len(lead(survey.containers, survey.base)) + WIDEST + len(survey.suffix)
+    if info and survey.suffix and line + room > survey.limit:
         survey.set_fence(Fence(indent, marker, ""))
         at = found.start() + len(marker)
         survey.edit(at, at, "\n" + lead(survey.containers, survey.base))
@@ -209,6 +210,8 @@ def rewrite(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         reading = read(survey.view, pos, eol, base)
     if (max(base) == QUOTE and pos != survey.start) or reading.matched < survey.base:
         return
+    if QUOTE in base and not survey.opening.quotes:
+        return  # there is no room for markers, so those of the source stay
     at, pad = content(survey.view, reading)
     stop = prefix_end(survey, whole)
     if survey.view.find("\t", at, stop) >= 0:

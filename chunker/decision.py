@@ -57,7 +57,7 @@ def due(source: str, start: int, rules: Rules) -> int | None:
     if not ink:
         return None
     line = source.rfind("\n", start, ink.start()) + 1
-    past = INK.search(source, reach(source, max(line, start), rules.limit, rules.measure))
+    past = INK.search(source, max(reach(source, max(line, start), rules.limit, rules.measure), ink.end()))
     return past.start() if past else None
 
 
@@ -120,12 +120,24 @@ def _decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision
     survey = scan(flat(window), state, rules.limit, rules.measure, final=final, markup=rules.markup)
     if state.marks and survey.strays():
         return _decide(state._replace(marks=()), window, final=final, rules=rules)
-    cut = _Cut(window, survey)
-    if final and not survey.tail:
-        suffix = survey.suffix if survey.dangling or survey.leaf is Leaf.FENCE else ""
-        if survey.text_end <= survey.cap_before(suffix):
-            return cut.make(Boundary(survey.text_end, len(window), START, suffix), "end")
-    return cut.choose()
+    decision = _Cut(window, survey).choose()
+    text = decision.text
+    if (rules.measure(text) > rules.limit and len(text) > 1) or not text.strip() or decision.used > survey.last:
+        return _raw(window, final=final, rules=rules)
+    return decision
+
+
+def _raw(window: str, *, final: bool, rules: Rules) -> Decision:
+    """Cut without regard to Markdown, where a limit leaves no room for what would have to be added."""
+    found = INK.search(window)
+    ink = found.start() if found else 0
+    at = reach(window, ink, rules.limit, rules.measure)
+    if final and at == len(window):
+        return Decision(window[ink:].rstrip(), at, START, "end")
+    white = max(window.rfind(" ", ink, at + 1), window.rfind("\n", ink, at + 1))
+    at = white if white > ink else boundary(window, at, ink) if at > ink else ink + 1
+    behind = INK.search(window, at)
+    return Decision(window[ink:at].rstrip(), behind.start() if behind else len(window), START, "cluster")
 
 
 class _Cut:
@@ -139,6 +151,10 @@ class _Cut:
     def choose(self) -> Decision:
         """Cut where the order of preference says."""
         survey = self.survey
+        if survey.final and not survey.tail:
+            suffix = survey.suffix if survey.dangling or survey.leaf is Leaf.FENCE else ""
+            if survey.text_end <= survey.cap_before(suffix):
+                return self.make(Boundary(survey.text_end, survey.size, START, suffix), "end")
         if survey.block and survey.block.end >= survey.half:
             return self.make(survey.block, "block")
         if survey.tail and self.leaf not in CODE:
@@ -227,6 +243,7 @@ class _Cut:
         eol = view.find("\n", at)
         if eol >= 0 and not view[at:eol].strip():
             at = boundary(view, max(len(view[:at].rstrip()) - 1, low + 1), low)
+        at = min(at, len(view))
         mid = view[at - 1] != "\n"
         containers = survey.fence_containers if self.leaf is Leaf.FENCE else survey.containers
         state = State(self.leaf, containers, survey.fence, mid=mid)
@@ -238,7 +255,7 @@ class _Cut:
         eol = survey.end_of_line(line)
         start = content(view, read(view, line, eol, survey.containers))[0]
         marker = survey.fence.marker[0] if survey.leaf is Leaf.FENCE and survey.fence else " "
-        return eol if eol == len(view) and not view[start:eol].strip(" \t" + marker) else start
+        return start if view[start:eol].strip(" \t" + marker) else eol
 
     def at(self, place: Place) -> Decision:
         """Cut inside a paragraph, a heading or a row."""

@@ -147,7 +147,8 @@ class _Reading:
     def leave_open(self) -> None:
         """Count what has no partner yet as open to beyond the end."""
         for char, stack in self.openers.items():
-            for at, size in stack:
+            # Of emphasis openers of one kind only the last: those before it were no openers, or it were none.
+            for at, size in stack if char == "[" else stack[-1:]:
                 marker = "" if char == "[" or (char == "~" and size >= FENCE_LENGTH) else char * size
                 self.found.append(Span(at, self.beyond, marker))
         half = HALF.search(self.text)

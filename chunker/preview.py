@@ -11,12 +11,10 @@ import re
 from chunker.block import HEAD_PART
 from chunker.decision import Rules, decide, flat
 from chunker.inline import spans
-from chunker.length import reach
 from chunker.line import FENCE, MARKER
 from chunker.scanner import scan
-from chunker.state import Leaf, State
+from chunker.state import START, Leaf, State
 from chunker.survey import Survey
-
 
 WHITE = re.compile(r"\s")
 
@@ -28,7 +26,9 @@ def preview(state: State, rest: str, rules: Rules) -> str:
         while (end := _certain(state, flat(rest[:shown]), rules)) < shown:
             shown = end
         rest = rest[:shown]
-    return decide(state, rest, final=True, rules=rules).text if rest.strip() else ""
+    text = decide(state, rest, final=True, rules=rules).text if rest.strip() else ""
+    # Where a limit leaves no room for a closing line, there is nothing that can be shown.
+    return "" if rules.markup and _read(START, flat(text), rules).leaf is Leaf.FENCE else text
 
 
 def settled(state: State, rest: str, rules: Rules) -> int:
@@ -39,7 +39,8 @@ def settled(state: State, rest: str, rules: Rules) -> int:
     if rest.endswith("\r"):
         view = view[:-1]  # half of a line end, perhaps
     point = _point(state, view, rules)
-    half = reach(view, 0, rules.limit // 2, rules.measure)
+    # A little less than half, since a cut is late where the chunk's end is, not where the next begins.
+    half = scan(view, state, rules.limit, rules.measure, final=False, markup=rules.markup).half - 1
     if point <= half:
         return point
     cut = decide(state, rest.rstrip(), final=False, rules=rules).used
@@ -60,9 +61,9 @@ def _certain(state: State, view: str, rules: Rules) -> int:
     ink = len(view) - len(view[line:].lstrip(" \t>"))
     partial = ink < len(view)
     survey = _read(state, view, rules)
-    if partial and not (state.mid and line == 0):
-        if MARKER.match(view, ink) or (FENCE.match(view, ink) and survey.leaf is Leaf.FENCE):
-            return line
+    opens = FENCE.match(view, ink) and survey.leaf is Leaf.FENCE
+    if partial and not (state.mid and line == 0) and (opens or MARKER.match(view, ink)):
+        return line
     if survey.leaf is Leaf.FENCE and not survey.body:
         return survey.opener
     if survey.leaf is not Leaf.PARAGRAPH:

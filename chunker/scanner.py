@@ -16,7 +16,8 @@ from chunker.survey import INK, Boundary, Survey
 TEXT = r"(?:[^\s`~#>*_+=|:\-\[0-9]|\*{1,2}+[^\s*]|`{1,2}+[^`\n]|_{1,2}+[^\s_]|[0-9]{1,9}+[^\s0-9.)])"
 """How a line begins that can be nothing but text."""
 SIMPLE = re.compile(
-    rf"(\n)|({TEXT}[^\n]*\n)|((?:[-+*]|[0-9]{{1,9}}[.)])\ )(?={TEXT})[^\n|]*\n|(\|[^\n]*\n)|(\#{{1,6}}\ [^\n|]*\n)|(>\ {TEXT}[^\n|]*\n)"
+    rf"(\n)|({TEXT}[^\n]*\n)|((?:[-+*]|[0-9]{{1,9}}[.)])\ )(?={TEXT})[^\n|]*\n|(\|[^\n]*\n)"
+    rf"|(\#{{1,6}}\ [^\n|]*\n)|(>\ {TEXT}[^\n|]*\n)"
 )
 """Whole lines that make up most answers: blank, text, list item, table row, heading, quoted text."""
 QUOTES = (QUOTE,)
@@ -50,7 +51,7 @@ def is_simple(survey: Survey) -> bool:
     return len(containers) <= 1
 
 
-def simple_lines(survey: Survey) -> bool:
+def simple_lines(survey: Survey) -> bool:  # noqa: C901, PLR0912  # one loop, for the speed that the docstring speaks of
     """Read as many plain lines as there are; say whether there were any.
 
     Longer than other functions, and all in local names, because most of a text passes here.
@@ -170,7 +171,8 @@ def first_line(survey: Survey) -> None:
         return
     eol = survey.end_of_line(pos)
     marks = "".join(state.marks)
-    if state.mid:
+    roomless = QUOTE in state.containers and not survey.opening.quotes
+    if state.mid or roomless:
         survey.edit(pos, pos, survey.opening.quotes + (" " * INDENT if survey.leaf is Leaf.INDENTED else marks))
         first = pos
     else:

@@ -43,7 +43,7 @@ class Tail(NamedTuple):
 class Survey:
     """One window, as far as it is read."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0915  # the list of its fields
         self, view: str, state: State, limit: int, measure: Measure, *, final: bool, markup: bool = True
     ) -> None:
         self.view = view

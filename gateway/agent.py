@@ -8,6 +8,8 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import anyio
+
 from gateway.event import (
     AgentEnd,
     AgentStart,
@@ -15,6 +17,7 @@ from gateway.event import (
     ContentBlockStart,
     EndReason,
     Error,
+    ErrorType,
     Event,
     MessageEnd,
     StopReason,
@@ -36,7 +39,7 @@ ENDS: dict[StopReason, EndReason] = {
     "max_tokens": "cut",
     "refusal": "refusal",
     "pause": "cut",
-    "context_window": "cut",
+    "context_window": "context_window",
     "unknown": "complete",
 }
 """How a run ends when the model stopped for a reason."""
@@ -44,13 +47,14 @@ ENDS: dict[StopReason, EndReason] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Who answers: a model, and how it is to behave."""
+    """Who answers: a model, how it is to behave, and how much of the history it is given."""
 
     id: str
     provider: Provider
     model: str
     max_tokens: int
     system: str
+    history_characters: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,39 +95,50 @@ class _Message:
             case _:
                 pass
 
-    def closing(self) -> Iterator[Event]:
-        """What ends the blocks that are open, for a message that is given up."""
+    def given_up(self, error_type: ErrorType, error_message: str) -> tuple[Event, ...]:
+        """What has to be said of a message that nobody listens to any more; nothing, where it had ended."""
+        if self.end is not None:
+            return ()
+        self.end = Error(error_type=error_type, error_message=error_message, retryable=False)
+        return (*self._closing(), self.end)
+
+    def _closing(self) -> Iterator[Event]:
+        """What ends the blocks that are open."""
         for block_id, block in self.open.items():
             if block_id in self.calls:
                 yield ToolUseEnd(tool_use_id=self.calls[block_id], input=None, problem="invalid_json")
             yield ContentBlockEnd(block_id=block_id, block_type=block.block_type)
 
 
-async def answer(agent: Agent, messages: tuple[Message, ...], stream: EventStream) -> Answer:
+async def answer(
+    agent: Agent, messages: tuple[Message, ...], stream: EventStream, *, stop: anyio.CancelScope
+) -> Answer:
     """Run the agent on a conversation, and close its stream.
 
-    Whatever the model does ends in an ``AgentEnd`` with its reason. Cancellation passes through, and so does an
-    exception of the provider, which is a fault of ours: the stream then just closes.
+    Whatever the model does ends in an ``AgentEnd`` with its reason. Cancelling ``stop`` ends the run as an error:
+    nobody will see the answer, so the model is not listened to any further. Other cancellation passes through, and so
+    does an exception of the provider, which is a fault of ours: the stream then just closes.
     """
     message = _Message()
-    failure: tuple[Event, ...] = ()
+    reason: EndReason | None = None
     try:
         await stream.put(AgentStart(agent_id=agent.id, model=agent.model, input_length=_input_length(messages)))
         await stream.put(TurnStart(turn_number=1))
-        await _listen(agent, messages, stream, message)
-        reason = _reason(message)
+        with stop:
+            await _listen(agent, messages, stream, message)
+        last = message.given_up("unknown", "stopped, because the answer cannot be shown")
     except ConsumerStalledError as error:
-        log.error("run %s: %s", stream.run_id, error)  # noqa: TRY400 - the message says it whole
-        failure = (*message.closing(), Error(error_type="timeout", error_message=str(error), retryable=False))
+        last = message.given_up("timeout", str(error))
         reason = "consumer_stalled"
     except BaseException:
         stream.close()
         raise
-    text = "".join(message.text)
-    usage = message.end.usage if isinstance(message.end, MessageEnd) else Usage()
-    end = AgentEnd(reason=reason, final_response=text, turn_count=1, message_count=1, usage=usage)
-    stream.close(*failure, TurnEnd(turn_number=1, has_tool_calls=False), end)
-    return Answer(reason=reason, text=text, native=message.native if isinstance(message.end, MessageEnd) else None)
+    if isinstance(message.end, Error):
+        log.error("run %s: %s: %s", stream.run_id, message.end.error_type, message.end.error_message)
+    ended = _ended(message, reason)
+    stream.close(*last, TurnEnd(turn_number=1, has_tool_calls=False), ended)
+    native = message.native if isinstance(message.end, MessageEnd) else None
+    return Answer(reason=ended.reason, text=ended.final_response, native=native)
 
 
 async def _listen(agent: Agent, messages: tuple[Message, ...], stream: EventStream, message: _Message) -> None:
@@ -133,12 +148,16 @@ async def _listen(agent: Agent, messages: tuple[Message, ...], stream: EventStre
             if not isinstance(item, Native):
                 await stream.put(item)
             message.take(item)
-    if isinstance(message.end, Error):
-        log.error("run %s: %s: %s", stream.run_id, message.end.error_type, message.end.error_message)
 
 
-def _reason(message: _Message) -> EndReason:
-    return ENDS[message.end.stop_reason] if isinstance(message.end, MessageEnd) else "error"
+def _ended(message: _Message, reason: EndReason | None) -> AgentEnd:
+    match message.end:
+        case MessageEnd(stop_reason=stop_reason, usage=usage):
+            found = ENDS[stop_reason]
+        case _:
+            found, usage = "error", Usage()
+    text = "".join(message.text)
+    return AgentEnd(reason=reason or found, final_response=text, turn_count=1, message_count=1, usage=usage)
 
 
 def _input_length(messages: tuple[Message, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Puts the gateway together: configuration in, a running gateway out. It only assembles.
+"""Puts the gateway together: configuration in, a running gateway out.
 
 Platforms, providers and stores are modules that are loaded by name, so that nobody pays for one that is not used.
 """
@@ -105,7 +105,7 @@ def assemble(configuration: Configuration) -> Parts:
 
 
 async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: anyio.Event) -> None:
-    """Run the gateway until ``stop`` is set, and then for as long as runs in progress take, at most ``GRACE``.
+    """Run the gateway until ``stop`` is set, and then until the runs in progress are over, for ``GRACE`` at most.
 
     Args:
         parts: what to run.
@@ -119,7 +119,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         StoreError: the store cannot be opened.
     """
     delivery = Delivery(time_scale=parts.time_scale)
-    async with parts.store as store, anyio.create_task_group() as tasks:
+    async with parts.store as store, anyio.create_task_group() as adapters:
         conversations = Conversations(
             store=store,
             agent=parts.agent,
@@ -128,25 +128,24 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
             watch=watch,
             limit=parts.concurrent_runs,
         )
-        tasks.start_soon(delivery.run)
-        tasks.start_soon(_keep_tidy, store)
-        tasks.start_soon(_stop_in_time, stop, conversations, tasks.cancel_scope)
         connected = _Countdown(len(parts.platforms), ready)
         for platform in parts.platforms:
             for warning in platform.warnings:
                 log.warning("[%s] %s", platform.name, warning)
-            tasks.start_soon(platform.adapter.run, _receiver(platform.allow, store, stop), connected)
-        await conversations.run()
-        tasks.cancel_scope.cancel()
+            adapters.start_soon(platform.adapter.run, _receiver(platform.allow, store), connected)
+        async with anyio.create_task_group() as runners:  # ends before the adapters do: it needs them to the last
+            runners.start_soon(delivery.run)
+            runners.start_soon(_keep_tidy, store)
+            runners.start_soon(_stop_in_time, stop, conversations, runners.cancel_scope)
+            await conversations.run()
+            runners.cancel_scope.cancel()
+        adapters.cancel_scope.cancel()
 
 
-def _receiver(allow: Allow, store: Store, stop: anyio.Event) -> Receive:
-    """What an adapter gives its events to: decides who may, and stores."""
+def _receiver(allow: Allow, store: Store) -> Receive:
+    """What an adapter gives its events to: decides who may, and stores; also while the gateway stops."""
 
     async def receive(inbound: Inbound) -> None:
-        if stop.is_set() and isinstance(inbound, MessageReceived):
-            msg = "the gateway is stopping; the platform will deliver this again"
-            raise StoreError(msg)
         await store.ingest(_admitted(allow, inbound))
 
     return receive
@@ -208,7 +207,12 @@ def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
         msg = f"{place}: the system prompt cannot be read: {error}"
         raise ConfigurationError(msg) from error
     return Agent(
-        id=settings.id, provider=module.create(model), model=model.name, max_tokens=model.max_tokens, system=system
+        id=settings.id,
+        provider=module.create(model),
+        model=model.name,
+        max_tokens=model.max_tokens,
+        system=system,
+        history_characters=settings.history_characters,
     )
 
 

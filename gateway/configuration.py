@@ -41,6 +41,7 @@ class AgentSettings:
     id: str
     system_prompt: str
     concurrent_runs: Annotated[int, Field(ge=1)]
+    history_characters: Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,10 @@ from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.agent import Agent, Answer, answer
 from gateway.delivery import Delivery
-from gateway.error import OwnershipLostError, StoreError
+from gateway.error import OwnershipLostError, StoreError, UnreadableError
 from gateway.event import AgentEnd, EndReason, Envelope, Usage
 from gateway.history import Answered, Asked, Entry
+from gateway.provider import Message
 from gateway.reply import Bubble, Reply
 from gateway.store import Store, Work
 from gateway.stream import EventStream
@@ -28,8 +29,8 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3
 """How often a message is tried whose run ended in a crash."""
 
-STORE_PATIENCE = 1.0
-"""Real seconds between two tries to write what the store refused."""
+STORE_TRIES, STORE_PATIENCE = 60, 1.0
+"""How often something is written that the store refuses, and the real seconds between two tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,55 +106,72 @@ class Conversations:
             if adapter is None:  # not even loaded: that would count as an attempt
                 log.error("%s: its platform is not configured; its messages wait", conversation)
                 return
-            work = await self._store.load(conversation)
-            if work is None:
-                await self._store.release(conversation)
-            else:
-                await self._answer(work, adapter)
+            await self._answer_next(conversation, adapter)
         except OwnershipLostError:
             log.warning("%s: taken over by another process", conversation)
-        except StoreError:
-            raise  # without its store the gateway has no memory: better to stop than to answer twice
-        except Exception:
-            log.exception("%s: the run failed; its message is tried again", conversation)
-            await self._store.release(conversation)
         finally:
             self._slots.release()
 
-    async def _answer(self, work: Work, adapter: Adapter) -> None:
-        asked = Asked(speaker=work.message.user, text=work.message.text)
-        entries: list[Entry] = [asked]
-        if work.attempt <= ATTEMPTS:
-            answered = await self._converse(work, asked, adapter)
-            entries.append(Answered(text=answered.text, native=answered.native))
+    async def _answer_next(self, conversation: str, adapter: Adapter) -> None:
+        try:
+            work = await self._store.load(conversation)
+        except UnreadableError as error:
+            log.error("run r%d: set aside unanswered: %s", error.sequence, error)  # noqa: TRY400 - the message says it whole
+            await self._store.reject(conversation, error.sequence)
+            return
+        if work is None:
+            await self._store.release(conversation)
+            return
+        try:
+            entries = await self._answer(work, adapter)
+        except Exception:
+            log.exception("run %s: failed in %s; its message is tried again", _run_id(work), conversation)
+            await self._store.release(conversation)
         else:
-            await self._set_aside(work, adapter)
-        await self._finish(work, entries)
+            await self._finish(work, entries)
 
-    async def _converse(self, work: Work, asked: Asked, adapter: Adapter) -> Answer:
-        """One run, from its first event to its last operation."""
+    async def _answer(self, work: Work, adapter: Adapter) -> list[Entry]:
+        """Answer a message, and say what of it goes into the history."""
+        asked = Asked(speaker=work.message.user, text=work.message.text)
+        if work.attempt > ATTEMPTS:
+            await self._set_aside(work, adapter)
+            return [asked]
         stream = EventStream(_run_id(work))
         reply = Reply(address=work.message.address, capabilities=adapter.capabilities, run_id=stream.run_id)
         said = [history.from_json(entry) for entry in work.history]
-        answered = Answer(reason="error", text="", native=None)
+        messages = history.messages([*said, asked], room=self._agent.history_characters)
+        answered = await self._converse(messages, stream, reply, adapter)
+        self._tell_end(work, reply, answered.reason)
+        if reply.failure is not None:
+            return [asked]  # nobody read the answer
+        return [asked, Answered(text=answered.text, native=answered.native)]
+
+    async def _converse(
+        self, messages: tuple[Message, ...], stream: EventStream, reply: Reply, adapter: Adapter
+    ) -> Answer:
+        """One run, from its first event to its last operation."""
+        unseen = anyio.CancelScope()
+
+        async def show() -> None:
+            await self._delivery.show(reply, adapter)
+            unseen.cancel()  # where the reply ended before its run, nobody can see the rest
+
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._consume, stream, reply)
-            tasks.start_soon(self._delivery.show, reply, adapter)
-            answered = await answer(self._agent, history.messages([*said, asked]), stream)
-        self._tell_end(work, reply, answered.reason)
-        return answered
+            tasks.start_soon(show)
+            answered = await answer(self._agent, messages, stream, stop=unseen)
+        return answered  # noqa: RET504 # pyright: ignore[reportPossiblyUnboundVariable]  # a task group swallows no error
 
     async def _consume(self, stream: EventStream, reply: Reply) -> None:
         async for envelope in stream:
             self._watch(envelope)
-            reply.feed(envelope.event)
-            self._delivery.wake()
+            self._delivery.feed(reply, envelope.event)
 
     async def _set_aside(self, work: Work, adapter: Adapter) -> None:
         """Tell the user that their message broke the bot too often to be tried again."""
         reply = Reply(address=work.message.address, capabilities=adapter.capabilities, run_id=_run_id(work))
         reply.feed(AgentEnd(reason="error", final_response="", turn_count=0, message_count=0, usage=Usage()))
-        log.error("run %s: set aside after %d attempts", _run_id(work), ATTEMPTS)
+        log.error("run %s: set aside after %d attempts; each one's failure is above", _run_id(work), ATTEMPTS)
         await self._delivery.show(reply, adapter)
         self._tell_end(work, reply, "error")
 
@@ -171,8 +189,9 @@ class Conversations:
         )
 
     async def _finish(self, work: Work, entries: list[Entry]) -> None:
+        """Close the message. A store that refuses for long cannot be worked with: its error ends the gateway."""
         texts = [history.to_json(entry) for entry in entries]
-        while True:
+        for _ in range(STORE_TRIES - 1):
             try:
                 return await self._store.finish(work, texts)
             except OwnershipLostError:
@@ -180,6 +199,7 @@ class Conversations:
             except StoreError as error:
                 log.error("run %s: the store refused its end: %s", _run_id(work), error)  # noqa: TRY400 - it is a message
             await anyio.sleep(STORE_PATIENCE)
+        return await self._store.finish(work, texts)
 
 
 def _run_id(work: Work) -> str:

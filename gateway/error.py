@@ -2,7 +2,7 @@
 
 
 class DragomanError(Exception):
-    """Something that a person can mend; the message says how."""
+    """Something went wrong that we foresaw. Where a person can mend it, the message says how."""
 
 
 class AdapterError(DragomanError):
@@ -19,6 +19,14 @@ class UsageError(DragomanError):
 
 class StoreError(DragomanError):
     """The store did not take something."""
+
+
+class UnreadableError(StoreError):
+    """The oldest open message of a conversation cannot be read. ``sequence`` is its number; ``reject`` closes it."""
+
+    def __init__(self, message: str, sequence: int) -> None:
+        super().__init__(message)
+        self.sequence = sequence
 
 
 class OwnershipLostError(StoreError):

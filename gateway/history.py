@@ -5,7 +5,8 @@ Rule 2: every request built from it is legal, whatever it holds: it begins and e
 """
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal
@@ -13,6 +14,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from gateway.provider import AssistantMessage, Message, Native, UserMessage
+
+_NAME = re.compile(r"^<[^<>\n]+>", re.MULTILINE)
 
 NOTHING_SAID = "(They addressed you without saying anything.)"
 
@@ -58,13 +61,15 @@ def from_json(line: str | bytes) -> Entry:
     return _adapter().validate_json(line)
 
 
-def messages(entries: Iterable[Entry]) -> tuple[Message, ...]:
+def messages(entries: Sequence[Entry], *, room: int) -> tuple[Message, ...]:
     """The messages of a legal request: alternating, beginning with the user's; each of theirs names its speaker.
 
-    The entries must end with something that was asked.
+    Args:
+        entries: all that was said; they must end with something that was asked.
+        room: how many characters may go with the request. What is older is left out; the last question never is.
     """
     said: list[Message] = []
-    for entry in entries:
+    for entry in _newest(entries, room):
         match entry, said[-1:]:
             case Asked(), [UserMessage(text=before)]:
                 said[-1] = UserMessage(text=f"{before}\n\n{_spoken(entry)}")
@@ -79,5 +84,14 @@ def messages(entries: Iterable[Entry]) -> tuple[Message, ...]:
     return tuple(said)
 
 
+def _newest(entries: Sequence[Entry], room: int) -> Sequence[Entry]:
+    start = len(entries)
+    while start > 0 and (room := room - len(entries[start - 1].text)) >= 0:
+        start -= 1
+    return entries[min(start, len(entries) - 1) :]
+
+
 def _spoken(asked: Asked) -> str:
-    return f"<{asked.speaker}> {asked.text.strip() or NOTHING_SAID}"
+    """What somebody said, behind their name; a line of theirs that looks like another's name is made to look quoted."""
+    text = _NAME.sub(r"\\\g<0>", asked.text.strip())
+    return f"<{asked.speaker}> {text or NOTHING_SAID}"

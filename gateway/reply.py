@@ -13,7 +13,6 @@ Rule 5: however the run ends, all of its text is shown, and then a sentence that
 from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
 
 from chunker import Chunk, Chunker, split
 from gateway.adapter import Capabilities
@@ -36,10 +35,14 @@ from gateway.operation import (
 NO_ANSWER = "(The model gave no answer.)"
 MAY_BE_A_REPEAT = "(This may be a repeat.)\n\n"
 
+DOUBTS = 3
+"""How often a message is posted of which nobody knows whether it arrived: each time may be one more on the screen."""
+
 ENDINGS: dict[EndReason, str] = {
     "complete": "",
     "refusal": "(The model declined to answer this.)",
     "cut": "(The answer ends here because it reached the model's length limit. Ask for the rest to go on.)",
+    "context_window": "(This conversation has become too long for the model. Please begin a new one.)",
     "error": "(Something went wrong and the answer is not complete.",
     "consumer_stalled": "(The answer was stopped because the chat could not keep up.",
 }
@@ -67,9 +70,8 @@ class Priority(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What a reply would do if it got a slot. ``message_id`` is that of the message to edit."""
+    """What a reply would do if it got a slot: edit the message of that id, or, where there is none, post one."""
 
-    kind: Literal["post", "edit"]
     priority: Priority
     message_id: str | None
 
@@ -99,7 +101,7 @@ class _Open:
 
     message_id: str | None = None
     shown: str = ""
-    mark: str = ""
+    doubts: int = 0
     markup: bool = True
     live: bool = True
 
@@ -122,7 +124,7 @@ class Reply:
         self._bubble = min(capabilities.bubble, max(1, capabilities.limit - len(MAY_BE_A_REPEAT)))
         self._chunker = Chunker(self._bubble, unit=capabilities.unit)
         self._length = 0
-        self._sealed: deque[_Piece] = deque()
+        self._due: deque[_Piece] = deque()
         self._open = _Open()
         self._stale = False
         self._error: ErrorType | None = None
@@ -132,33 +134,33 @@ class Reply:
     @property
     def done(self) -> bool:
         """The run ended and all of it is on the screen, or it can never get there (see ``failure``)."""
-        return self.failure is not None or (self._ended and not self._sealed and self._in_flight is None)
+        return self.failure is not None or (self._ended and not self._due and self._in_flight is None)
 
     def feed(self, event: Event) -> None:
         """Take in what the run did."""
         match event:
             case TextDelta():
                 self._length += len(event.text)
-                self._seal(self._chunker.feed(event.text))
+                self._enqueue(self._chunker.feed(event.text))
                 self._stale = True
             case ToolUseStart() | MessageEnd():
-                self._seal(self._chunker.flush())
+                self._enqueue(self._chunker.flush())
             case Error():
-                self._seal(self._chunker.flush())
+                self._enqueue(self._chunker.flush())
                 self._error = event.error_type
             case AgentEnd():
-                self._seal(self._chunker.flush())
+                self._enqueue(self._chunker.flush())
                 self._tell(self._ending(event.reason))
                 self._ended = True
             case _:
                 pass
-        self._close_shown()
+        self._seal_shown()
 
     def need(self) -> Need | None:
         """What the reply would do with a slot now; none where there is nothing to do, or something is in flight."""
         if self._in_flight is not None or self.failure is not None:
             return None
-        if self._sealed:
+        if self._due:
             return self._need(Priority.FINAL)
         if self._stale and self._open.live and self.capabilities.surface == "edit":
             return self._need(Priority.LIVE)
@@ -188,7 +190,7 @@ class Reply:
             case _:
                 self._stale = True
                 self._recover(operation, outcome)
-        self._close_shown()
+        self._seal_shown()
 
     def _recover(self, operation: Operation, outcome: Outcome) -> None:
         """What an outcome means that leaves the screen as it was, or in doubt. The newest state goes next."""
@@ -197,12 +199,14 @@ class Reply:
                 self._open.message_id, self._open.shown = None, ""
             case MarkupRejected() if self._open.markup:
                 self._open.markup = False
-            case TooLong() if not self._sealed:
+            case TooLong() if not self._due:
                 self._open.live = False
             case TooLong():
                 self._cut_again()
-            case Unknown() if isinstance(operation, PostMessage):
-                self._open.mark = MAY_BE_A_REPEAT
+            case Unknown(reason=reason) if isinstance(operation, PostMessage):
+                self._open.doubts += 1
+                if self._open.doubts == DOUBTS:
+                    self.failure = f"posted {DOUBTS} times without an answer, so it may be there already: {reason}"
             case Unknown():
                 self._open.shown = ""
             case Forbidden(reason=reason) | MarkupRejected(reason=reason):
@@ -211,12 +215,12 @@ class Reply:
                 pass  # rate limited or unreachable: nothing changed, and the pacer says when it may go again
 
     def _need(self, priority: Priority) -> Need:
-        kind = "post" if self._open.message_id is None else "edit"
-        return Need(kind=kind, priority=priority, message_id=self._open.message_id)
+        return Need(priority=priority, message_id=self._open.message_id)
 
     def _text(self) -> str:
-        text = self._sealed[0].text if self._sealed else self._chunker.preview()
-        return self._open.mark + text if text else ""
+        text = self._due[0].text if self._due else self._chunker.preview()
+        mark = MAY_BE_A_REPEAT if self._open.doubts else ""
+        return mark + text if text else ""
 
     def _operation(self, text: str) -> Operation:
         markup, message_id = self._open.markup, self._open.message_id
@@ -224,34 +228,34 @@ class Reply:
             return PostMessage(address=self.address, text=text, markup=markup)
         return EditMessage(address=self.address, message_id=message_id, text=text, markup=markup)
 
-    def _close_shown(self) -> None:
+    def _seal_shown(self) -> None:
         """Close the open bubble where its message shows all of its text."""
-        while self._sealed and self._in_flight is None and self._open.shown == self._text():
-            piece = self._sealed.popleft()
+        while self._due and self._in_flight is None and self._open.shown == self._text():
+            piece = self._due.popleft()
             self.bubbles.append(
                 Bubble(message_id=self._open.message_id or "", text=self._open.shown, start=piece.start, end=piece.end)
             )
             self._open = _Open()
 
-    def _seal(self, chunks: list[Chunk]) -> None:
-        self._sealed.extend(_Piece(text=chunk.text, start=chunk.start, end=chunk.end) for chunk in chunks)
+    def _enqueue(self, chunks: list[Chunk]) -> None:
+        self._due.extend(_Piece(text=chunk.text, start=chunk.start, end=chunk.end) for chunk in chunks)
 
     def _tell(self, sentence: str) -> None:
         for part in split(sentence, self._bubble, unit=self.capabilities.unit):
-            self._sealed.append(_Piece(text=part.text, start=self._length, end=self._length))
+            self._due.append(_Piece(text=part.text, start=self._length, end=self._length))
 
     def _ending(self, reason: EndReason) -> str:
-        if reason == "complete" and not (self._sealed or self.bubbles):
+        if reason == "complete" and not (self._due or self.bubbles):
             return NO_ANSWER
         sentence = FAILURES[self._error] if reason == "error" and self._error else ENDINGS[reason]
         return sentence if not sentence or sentence.endswith(")") else f"{sentence} Reference: {self._run_id})"
 
     def _cut_again(self) -> None:
         """Give the text that did not fit to smaller bubbles; the last of them stands for its whole stretch."""
-        piece = self._sealed.popleft()
+        piece = self._due.popleft()
         smaller = split(piece.text, max(1, len(piece.text) * 3 // 4), unit=self.capabilities.unit)
         if len(smaller) < 2:
             self.failure = f"the platform refuses even {len(piece.text)} characters as too long"
         ends = [piece.start] * (len(smaller) - 1) + [piece.end]
         parts = [_Piece(text=part.text, start=piece.start, end=end) for part, end in zip(smaller, ends, strict=True)]
-        self._sealed.extendleft(reversed(parts))
+        self._due.extendleft(reversed(parts))

@@ -26,16 +26,21 @@ def reveal(name: SecretName, *, purpose: str, source: str) -> str:
         ConfigurationError: where it is not there; says which one, and where to get it.
     """
     kind, _, place = name.partition(":")
-    value = os.environ.get(place, "") if kind == "env" else _read(place)
-    if value.strip():
-        return value.strip()
-    where = f"the environment variable {place}" if kind == "env" else f"the file {place}"
-    msg = f"{purpose} is missing: {where} is not set or empty. {source}"
+    value, lack = _from_environment(place) if kind == "env" else _from_file(place)
+    if value:
+        return value
+    msg = f"{purpose} is missing: {lack}. {source}"
     raise ConfigurationError(msg)
 
 
-def _read(path: str) -> str:
+def _from_environment(name: str) -> tuple[str, str]:
+    return os.environ.get(name, "").strip(), f"the environment variable {name} is not set or empty"
+
+
+def _from_file(path: str) -> tuple[str, str]:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
+        return Path(path).read_text(encoding="utf-8-sig").strip(), f"the file {path} is empty"
+    except UnicodeDecodeError:
+        return "", f"the file {path} is no text"
+    except OSError as error:
+        return "", f"the file {path} cannot be read ({error.strerror})"

@@ -37,8 +37,8 @@ class Store(Protocol):
 
     Raises:
         StoreError: from any method, where the database refuses; nothing was changed then.
-        OwnershipLostError: from ``load``, ``finish`` and ``release``, where the conversation is not ours (any more) or
-            the message is closed already.
+        OwnershipLostError: from ``load``, ``finish``, ``reject`` and ``release``, where the conversation is not ours
+            (any more) or the message is closed already.
     """
 
     async def ingest(self, inbound: Inbound) -> bool:
@@ -50,11 +50,19 @@ class Store(Protocol):
         ...
 
     async def load(self, conversation: str) -> Work | None:
-        """What to do in a conversation of ours, counting the attempt; none where nothing is open."""
+        """What to do in a conversation of ours, counting the attempt; none where nothing is open.
+
+        Raises:
+            UnreadableError: something is open, but not to be read: no version of Dragoman that we know wrote it.
+        """
         ...
 
     async def finish(self, work: Work, entries: Sequence[str]) -> None:
         """Append to the history, close the message and give the conversation back, in one step."""
+        ...
+
+    async def reject(self, conversation: str, sequence: int) -> None:
+        """Close a message that cannot be read, without an answer, and give the conversation back."""
         ...
 
     async def release(self, conversation: str) -> None:

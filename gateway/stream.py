@@ -65,9 +65,9 @@ class EventStream:
         if len(self._waiting) >= self._capacity:
             self._stalls += 1
             await self._wait_for_room()
+        await anyio.lowlevel.checkpoint()  # before, so that an event whose put was cancelled is not in the stream
         self._waiting.append(event)
         self._wake()
-        await anyio.lowlevel.checkpoint()
 
     def close(self, *last: Event) -> None:
         """Nothing more will come but these, which need no room: the end of a run must always find its place."""

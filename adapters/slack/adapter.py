@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from adapters.slack import login
 from adapters.slack.decode import decode
-from adapters.slack.outcome import TABLE, outcome
+from adapters.slack.outcome import TABLE, astray, outcome
 from adapters.slack.render import render
 from gateway.adapter import Budget, Capabilities, Receive, Surface
 from gateway.error import DragomanError
@@ -85,6 +85,9 @@ class SlackAdapter:
         except DragomanError as error:
             return Forbidden(reason=str(error))
         answer = await web.ask(client, call.method, call.arguments)
+        if (ts := astray(operation, answer)) is not None:
+            await web.ask(client, "chat.delete", {"channel": operation.address.channel, "ts": ts})
+            return Forbidden(reason="the thread is gone: the message that began it was deleted")
         return outcome(answer, markup=operation.markup)
 
     def _web(self) -> "AsyncWebClient":

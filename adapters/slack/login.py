@@ -1,4 +1,4 @@
-"""Whether Slack lets us in, and what a person can do where it does not. Pure."""
+"""Whether Slack lets us in, and what a person can do where it does not."""
 
 from dataclasses import dataclass
 

@@ -13,8 +13,10 @@ from gateway.operation import (
     Forbidden,
     MarkupRejected,
     MessageGone,
+    Operation,
     Outcome,
     Performed,
+    PostMessage,
     RateLimited,
     TooLong,
     Unknown,
@@ -106,6 +108,20 @@ class NoAnswer:
 
     sent: bool
     reason: str
+
+
+def astray(operation: Operation, answer: Answer | NoAnswer) -> str | None:
+    """The id of a message that was meant for a thread and stands at the channel's top level; none if all is well.
+
+    That is where Slack puts the reply to a message that was deleted, without an error (measured by third parties). What
+    somebody asked in a thread, and took back, is not for the whole channel.
+    """
+    if not isinstance(operation, PostMessage) or operation.address.thread is None or isinstance(answer, NoAnswer):
+        return None
+    message = answer.body.get("message")
+    if not answer.ok or not isinstance(message, Mapping) or "thread_ts" in message:
+        return None
+    return str(answer.body.get("ts"))
 
 
 def outcome(answer: Answer | NoAnswer, *, markup: bool) -> Outcome:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import Self
 from uuid import uuid4
 
-import anyio
 import anyio.lowlevel
 
-from gateway.error import OwnershipLostError, StoreError
+from gateway.error import OwnershipLostError, StoreError, UnreadableError
 from gateway.inbound import Ignored, Inbound, MessageReceived, from_json, to_json
 from gateway.store import Work
 from gateway.stores.database import Database, Row, Statement
@@ -191,6 +190,10 @@ class Mailbox:
             *(self._statement(APPEND, work.conversation, work.sequence, entry) for entry in entries),
         )
 
+    async def reject(self, conversation: str, sequence: int) -> None:
+        """Close what cannot be read; see ``Store``."""
+        await self._give_back(conversation, self._guard(CLOSE, sequence, conversation))
+
     async def release(self, conversation: str) -> None:
         """Give a conversation back as it is; see ``Store``."""
         await self._give_back(conversation)
@@ -290,8 +293,8 @@ def _message(sequence: int, body: str) -> MessageReceived:
         inbound = from_json(body)
     except ValueError as error:
         msg = f"event {sequence} cannot be read, another version of Dragoman wrote it: {error}"
-        raise StoreError(msg) from error
+        raise UnreadableError(msg, sequence) from error
     if not isinstance(inbound, MessageReceived):
         msg = f"event {sequence} is no message but {inbound.type}"
-        raise StoreError(msg)
+        raise UnreadableError(msg, sequence)
     return inbound

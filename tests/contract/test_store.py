@@ -5,12 +5,12 @@ import sys
 import tomllib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import count
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.lowlevel
@@ -18,7 +18,7 @@ import pytest
 
 from gateway import stores
 from gateway.address import Address
-from gateway.error import OwnershipLostError, StoreError
+from gateway.error import OwnershipLostError, StoreError, UnreadableError
 from gateway.inbound import Ignored, MessageReceived
 from gateway.store import Store, Work
 from gateway.stores.mailbox import Mailbox
@@ -121,6 +121,11 @@ def message(text: str = "hello", *, to: Address | None = None, event: str = "", 
         text=text,
         direct=False,
     )
+
+
+def unreadable() -> MessageReceived:
+    """A message of a kind that no version knows: nobody wrote it."""
+    return replace(message(), user=cast("str", None))
 
 
 async def take(store: Store, limit: int = 1) -> list[Work]:
@@ -343,6 +348,8 @@ async def test_who_does_not_own_a_conversation_changes_nothing_in_it(bench: Benc
             await store.release(work.conversation)
         with pytest.raises(OwnershipLostError):
             await store.release("never/heard/of")
+        with pytest.raises(OwnershipLostError):
+            await store.reject(work.conversation, work.sequence)
         again = await take_one(store)
         assert (again.sequence, again.attempt, again.history) == (work.sequence, 2, ())
 
@@ -355,6 +362,70 @@ async def test_what_is_released_is_due_again_as_it_was(store: Store) -> None:
     await store.release(first.conversation)
     again = await take_one(store)
     assert (again.sequence, again.message, again.waiting) == (first.sequence, first.message, 1)
+
+
+@proves("load-unreadable")
+async def test_what_cannot_be_read_is_named_and_stays_open(store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(unreadable())
+    first = await take_one(store)
+    await store.finish(first, [])
+    for _ in range(2):
+        (conversation,) = await store.claim(1)
+        with pytest.raises(UnreadableError) as caught:
+            await store.load(conversation)
+        assert caught.value.sequence > first.sequence
+        await store.release(conversation)
+    assert await store.open_messages() == 1
+
+
+@proves("load-unreadable")
+async def test_what_cannot_be_read_holds_up_no_other_conversation(store: Store) -> None:
+    await store.ingest(unreadable())
+    await store.ingest(message("elsewhere", to=address("C2")))
+    broken, other = await store.claim(2)
+    with pytest.raises(UnreadableError):
+        await store.load(broken)
+    work = await store.load(other)
+    assert work is not None
+    assert work.message.text == "elsewhere"
+
+
+@proves("reject")
+async def test_what_is_rejected_is_closed_and_the_next_message_handed_out(bench: Bench) -> None:
+    spoilt = unreadable()
+    async with bench.open() as store:
+        await store.ingest(message("A"))
+        await store.ingest(spoilt)
+        await store.ingest(message("C"))
+        await store.finish(await take_one(store), ["A", "answer to A"])
+        (conversation,) = await store.claim(1)
+        with pytest.raises(UnreadableError) as caught:
+            await store.load(conversation)
+        await store.reject(conversation, caught.value.sequence)
+        assert await store.open_messages() == 1
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.message.text, work.attempt, work.waiting) == ("C", 1, 0)
+        assert work.history == ("A", "answer to A")
+        assert not await store.ingest(spoilt)
+
+
+@proves("reject")
+async def test_a_message_is_rejected_once_and_only_in_its_own_conversation(store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(message("elsewhere", to=address("C2")))
+    first, other = await take(store, 2)
+    with pytest.raises(OwnershipLostError):
+        await store.reject(first.conversation, other.sequence)
+    await store.reject(first.conversation, first.sequence)
+    with pytest.raises(OwnershipLostError):
+        await store.reject(first.conversation, first.sequence)
+    with pytest.raises(OwnershipLostError):
+        await store.finish(first, ["late"])
+    await store.finish(other, [])
+    assert await store.open_messages() == 0
+    assert await store.claim(9) == []
 
 
 @proves("restart-frees")
@@ -408,6 +479,8 @@ async def test_everything_that_makes_due_wakes_whoever_waits(store: Store) -> No
     work = await until_due(lambda: store.release(work.conversation))
     await store.ingest(message())
     work = await until_due(lambda: store.finish(work, []))
+    await store.ingest(message())
+    work = await until_due(lambda: store.reject(work.conversation, work.sequence))
     await store.wait_due()  # a claim that got all it asked for may have left some
     assert work.waiting == 0
 

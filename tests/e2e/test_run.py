@@ -228,6 +228,22 @@ async def test_a_rate_limit_that_the_budgets_did_not_foresee_is_waited_out(tmp_p
             await shown(slack, "Whole, in the end.")
 
 
+async def test_the_answer_to_a_question_that_was_deleted_does_not_come_up_in_the_channel(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Nobody needs this any more."), pace=2)
+        slack.delay_next("chat.postMessage", 0.3)
+        async with running(tmp_path, slack):
+            asked = slack.say("U1", "C1", "never mind")
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.acknowledgements)
+            slack.delete("C1", asked.ts)
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.calls.of("chat.delete"))
+            assert slack.messages("C1", author="bot") == []
+            slack.say("U1", "C1", "another one")
+            await shown(slack, "Nobody needs this any more.")
+
+
 async def test_a_message_that_its_reader_deletes_while_it_grows_is_shown_anew(tmp_path: Path) -> None:
     async with LoopbackSlack(time_scale=20) as slack:
         write_configuration(tmp_path, slack, turn("Some words that take a while to say."), pace=10)

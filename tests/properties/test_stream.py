@@ -90,6 +90,21 @@ async def test_nothing_is_lost_doubled_or_moved(
     assert merged(taken) == merged([event for event, _ in given_in])
 
 
+@given(given_in=st.lists(st.tuples(events, st.booleans()), max_size=20))
+async def test_what_comes_out_is_what_was_put_and_not_cancelled(given_in: list[tuple[Event, bool]]) -> None:
+    stream = EventStream("r1")
+    kept: list[Event] = []
+    for event, cancelled in given_in:
+        with anyio.CancelScope() as scope:
+            if cancelled:
+                scope.cancel()
+            await stream.put(event)
+            kept.append(event)
+        assert cancelled or not scope.cancelled_caught
+    stream.close()
+    assert merged([envelope.event async for envelope in stream]) == merged(kept)
+
+
 @given(given_in=paced_events, paces=paces, capacity=capacities)
 async def test_only_deltas_are_merged_and_never_beyond_their_length(
     given_in: list[tuple[Event, float]], paces: list[float], capacity: int

@@ -149,7 +149,7 @@ class _Answer:
         except EventTooLargeError as error:
             return self._decoder.fail("server", str(error))
         except (InvalidURL, ValueError) as error:
-            return self._decoder.fail("invalid_request", f"the request cannot be sent: {error}")
+            return self._unsent(error) if self._pieces is None else self._broken(error)
         except (AnthropicError, HTTPError, StreamError, OSError) as error:
             return self._broken(error)
 
@@ -187,6 +187,10 @@ class _Answer:
         if error_type == "authentication":
             message = f"the Anthropic API key ({self._settings.api_key}) was not accepted. {KEY_SOURCE} {message}"
         return self._decoder.fail(error_type, message)
+
+    def _unsent(self, error: Exception) -> list[Item]:
+        """The request is none that can be sent."""
+        return self._decoder.fail("invalid_request", f"the request cannot be sent: {error}")
 
     def _broken(self, error: Exception) -> list[Item]:
         """There was no connection, or there is none any more."""

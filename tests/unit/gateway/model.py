@@ -44,10 +44,17 @@ class Bug(Exception):  # noqa: N818 - what it stands for has no name
 
 @dataclass
 class Model:
-    """A provider that gives its answers in turn, the last one again and again; a ``Bug`` among the items is raised."""
+    """A provider that gives its answers in turn, the last one again and again; a ``Bug`` among the items is raised.
+
+    Args:
+        answers: what it says.
+        pace: seconds before each item.
+        linger: seconds until the connection ends behind the last item.
+    """
 
     answers: Sequence[Sequence[Item | Bug]]
     pace: float = 0.0
+    linger: float = 0.0
     requests: list[Request] = field(default_factory=list[Request])
     open: int = 0
     most_open: int = 0
@@ -71,8 +78,16 @@ class Model:
             if isinstance(item, Bug):
                 raise item
             yield item
+        await anyio.sleep(self.linger)
 
 
-def agent(model: Model) -> Agent:
+def agent(model: Model, history_characters: int = 100_000) -> Agent:
     """Somebody to ask."""
-    return Agent(id="agent", provider=model, model="model-1", max_tokens=100, system="Be brief.")
+    return Agent(
+        id="agent",
+        provider=model,
+        model="model-1",
+        max_tokens=100,
+        system="Be brief.",
+        history_characters=history_characters,
+    )

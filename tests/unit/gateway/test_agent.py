@@ -10,18 +10,23 @@ from gateway.agent import Answer, answer
 from gateway.event import (
     AgentEnd,
     AgentStart,
+    ContentBlockEnd,
+    ContentBlockStart,
     EndReason,
     Error,
     Event,
     MessageEnd,
     StopReason,
     TextDelta,
+    ToolInputDelta,
+    ToolUseEnd,
+    ToolUseStart,
     TurnEnd,
     TurnStart,
     Usage,
 )
 from gateway.grammar import check_run
-from gateway.provider import Request, UserMessage
+from gateway.provider import Item, Request, UserMessage
 from gateway.stream import EventStream
 from tests.unit.gateway.model import USAGE, Bug, Model, agent, broken, native, spoken, whole
 
@@ -30,11 +35,13 @@ pytestmark = pytest.mark.virtual_time
 ASKED = (UserMessage(text="<U1> Hello?"),)
 
 
-async def run(model: Model, stream: EventStream | None = None) -> tuple[Answer, list[Event]]:
+async def run(
+    model: Model, stream: EventStream | None = None, stop: anyio.CancelScope | None = None
+) -> tuple[Answer, list[Event]]:
     """What a run came to, and what it told."""
     stream = stream or EventStream("r1")
     with anyio.fail_after(60):
-        answered = await answer(agent(model), ASKED, stream)
+        answered = await answer(agent(model), ASKED, stream, stop=stop or anyio.CancelScope())
         events = [envelope.event async for envelope in stream]
     return answered, events
 
@@ -62,7 +69,7 @@ ENDINGS: dict[StopReason, EndReason] = {
     "end": "complete",
     "tool_use": "complete",
     "max_tokens": "cut",
-    "context_window": "cut",
+    "context_window": "context_window",
     "pause": "cut",
     "refusal": "refusal",
     "unknown": "complete",
@@ -99,7 +106,7 @@ async def test_an_answer_that_breaks_behind_its_native_form_is_not_kept_in_it() 
     assert answered == Answer(reason="error", text="Half", native=None)
 
 
-async def test_nobody_reading_ends_the_run_and_closes_the_connection() -> None:
+async def test_nobody_reading_ends_the_run_and_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
     model, stream = Model([whole("word " * 10)]), EventStream("r1", capacity=3, patience=30)
     began = anyio.current_time()
     answered, events = await run(model, stream)
@@ -110,12 +117,75 @@ async def test_nobody_reading_ends_the_run_and_closes_the_connection() -> None:
     assert not any(isinstance(event, MessageEnd) for event in events)
     assert isinstance(events[-1], AgentEnd)
     assert events[-1].reason == "consumer_stalled"
+    assert [event.error_type for event in events if isinstance(event, Error)] == ["timeout"]
+    assert "run r1: timeout: the reader of run r1 stood still" in caplog.text
+
+
+CALLING: list[Item] = [
+    ContentBlockStart(block_id="b1", block_type="tool_use"),
+    ToolUseStart(block_id="b1", tool_use_id="u1", tool_name="look"),
+    ToolInputDelta(tool_use_id="u1", json_delta="{"),
+]
+CALLED: list[Item] = [
+    ToolUseEnd(tool_use_id="u1", input={}, problem=None),
+    ContentBlockEnd(block_id="b1", block_type="tool_use"),
+]
+TALKING: list[Item] = [
+    ContentBlockStart(block_id="b2", block_type="text"),
+    *(TextDelta(block_id="b2", text="Hm. ") for _ in range(60)),
+]
+
+
+@pytest.mark.parametrize("seconds", range(0, 16, 2))
+async def test_a_run_that_is_stopped_leaves_nothing_open_wherever_the_model_was(seconds: int) -> None:
+    model = Model([[*spoken("Half an answer"), *CALLING, *CALLED, *TALKING]], pace=1.0)
+    stop = anyio.CancelScope(deadline=anyio.current_time() + seconds + 0.5)
+    began = anyio.current_time()
+    answered, events = await run(model, stop=stop)
+    check_run(events)
+    assert anyio.current_time() - began == pytest.approx(seconds + 0.5)
+    assert answered.reason == "error"
+    assert answered.native is None
+    assert model.open == 0
+    assert [event.error_type for event in events if isinstance(event, Error)] == ["unknown"]
+    assert events[-1] == AgentEnd(
+        reason="error", final_response=answered.text, turn_count=1, message_count=1, usage=Usage()
+    )
+    assert answered.text == "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+async def test_a_tool_call_that_is_stopped_halfway_has_no_input() -> None:
+    stop = anyio.CancelScope(deadline=anyio.current_time() + 4)
+    _, events = await run(Model([[*CALLING, *CALLED]], pace=1.2), stop=stop)
+    check_run(events)
+    (ended,) = (event for event in events if isinstance(event, ToolUseEnd))
+    assert (ended.input, ended.problem) == (None, "invalid_json")
+
+
+async def test_a_run_that_was_stopped_before_it_began_ends_in_order() -> None:
+    stop = anyio.CancelScope()
+    stop.cancel()
+    answered, events = await run(Model([whole("Hello.")]), stop=stop)
+    check_run(events)
+    assert answered == Answer(reason="error", text="", native=None)
+
+
+async def test_an_answer_that_was_whole_when_it_was_stopped_stays_whole() -> None:
+    stop = anyio.CancelScope(deadline=anyio.current_time() + 5)
+    answered, events = await run(Model([whole("Hello.")], linger=50), stop=stop)
+    check_run(events)
+    assert answered == Answer(reason="complete", text="Hello.", native=native("Hello."))
+
+
+async def test_why_a_run_was_stopped_is_logged_under_its_id(caplog: pytest.LogCaptureFixture) -> None:
+    await run(Model([whole("Hello.")], pace=1.0), stop=anyio.CancelScope(deadline=anyio.current_time() + 2))
+    assert "run r1: unknown: stopped, because the answer cannot be shown" in caplog.text
 
 
 async def test_what_nobody_thought_of_passes_through_and_closes_the_stream() -> None:
     model, stream = Model([[*spoken("Half"), Bug("oops")]]), EventStream("r1")
     with pytest.raises(Bug):
-        await answer(agent(model), ASKED, stream)
+        await answer(agent(model), ASKED, stream, stop=anyio.CancelScope())
     with anyio.fail_after(5):
         events = [envelope.event async for envelope in stream]
     assert not any(isinstance(event, AgentEnd) for event in events)
@@ -125,7 +195,7 @@ async def test_what_nobody_thought_of_passes_through_and_closes_the_stream() -> 
 async def test_a_cancelled_run_closes_the_stream_and_the_connection() -> None:
     model, stream = Model([whole("word " * 100)], pace=1.0), EventStream("r1")
     with anyio.move_on_after(10) as scope:
-        await answer(agent(model), ASKED, stream)
+        await answer(agent(model), ASKED, stream, stop=anyio.CancelScope())
     assert scope.cancelled_caught
     assert model.open == 0
     with anyio.fail_after(5):

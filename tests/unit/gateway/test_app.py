@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -18,9 +18,10 @@ from gateway.conversation import RunEnded
 from gateway.error import AdapterError, ConfigurationError, StoreError
 from gateway.event import Envelope
 from gateway.inbound import Ignored, Inbound
-from gateway.operation import RateLimited
+from gateway.operation import Operation, Outcome, RateLimited
 from gateway.store import Store
-from gateway.stores.mailbox import Mailbox
+from gateway.stores.database import Database, Row, Statement
+from gateway.stores.mailbox import APPEND, Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from tests.unit.gateway.chat import Chat, message, place
 from tests.unit.gateway.model import Model, agent, whole
@@ -78,6 +79,7 @@ def test_a_platform_and_a_model_make_a_gateway(folder: Path) -> None:
     assert parts.platforms[0].allow == Allow(users=frozenset({"U1"}), channels=frozenset({"*"}))
     assert (parts.concurrent_runs, parts.time_scale) == (50, 1.0)
     assert (parts.agent.id, parts.agent.model, parts.agent.max_tokens) == ("dragoman", "s", 10)
+    assert parts.agent.history_characters == 200_000
     assert parts.agent.system.startswith("You are an assistant")
 
 
@@ -110,11 +112,12 @@ def test_what_cannot_be_chosen_is_named_with_its_line_and_what_can(folder: Path,
 
 
 def test_a_system_prompt_is_looked_for_beside_the_configuration_and_missed_with_its_line(folder: Path) -> None:
-    table = "[agent]\nid = 'mine'\nsystem_prompt = 'prompt.md'\nconcurrent_runs = 2\n"
+    table = "[agent]\nid = 'mine'\nsystem_prompt = 'prompt.md'\nconcurrent_runs = 2\nhistory_characters = 9\n"
     configuration = written(folder, SLACK + table + scripted(folder))
     assert refusal(configuration).startswith(f"{folder / 'dragoman.toml'}:6: the system prompt cannot be read")
     (folder / "prompt.md").write_text("Be brief.", encoding="utf-8")
-    assert assemble(configuration).agent.system == "Be brief."
+    mine = assemble(configuration).agent
+    assert (mine.system, mine.history_characters) == ("Be brief.", 9)
 
 
 @dataclass
@@ -133,20 +136,51 @@ class Late(Chat):
     """A platform on which somebody writes after the gateway was told to stop."""
 
     stop: anyio.Event = field(default_factory=anyio.Event)
-    refused: list[StoreError] = field(default_factory=list[StoreError])
 
     async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
         ready()
         await self.stop.wait()
+        await receive(message("Too late?"))
+
+
+@dataclass
+class Connected(Chat):
+    """A platform that is reached over a connection, which ``run`` holds."""
+
+    connected: bool = False
+    cut_off: int = 0
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        self.connected = True
         try:
-            await receive(message("Too late?"))
-        except StoreError as error:
-            self.refused.append(error)
+            await super().run(receive, ready)
+        finally:
+            self.connected = False
+
+    async def perform(self, operation: Operation) -> Outcome:
+        outcome = await super().perform(operation)
+        self.cut_off += not self.connected
+        return outcome
 
 
 @asynccontextmanager
-async def opened(database: MemoryDatabase) -> AsyncGenerator[Store]:
+async def opened(database: Database) -> AsyncGenerator[Store]:
     yield await Mailbox.open(database)
+
+
+class Full:
+    """A database that has no room for what was said."""
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        self.database = database
+        self.name = database.name
+        self.dialect = database.dialect
+
+    async def transaction(self, statements: Sequence[Statement]) -> list[list[Row]] | None:
+        if any(statement.sql == APPEND for statement in statements):
+            msg = "no room"
+            raise StoreError(msg)
+        return await self.database.transaction(statements)
 
 
 def gateway(database: MemoryDatabase, model: Model, *chats: Chat, allow: Allow = EVERYBODY) -> Parts:
@@ -241,15 +275,44 @@ async def test_a_run_that_does_not_end_is_left_after_the_grace_and_begins_again_
 
 
 @pytest.mark.virtual_time
-async def test_what_arrives_after_the_stop_is_not_taken_so_that_it_comes_again() -> None:
+async def test_what_arrives_after_the_stop_is_kept_for_the_next_start() -> None:
     stop = anyio.Event()
-    chat = Late(latency=0.0, stop=stop)
     slow = Chat(latency=0.0, inbox=[message("Hi!", number=5, address=place("C5"))])
     with MemoryDatabase() as database:
-        parts = gateway(database, Model([whole("Hello.")], pace=1.0), slow, chat)
-        await served(parts, 2, stop=stop)
-        assert await stored(database) == 0
-    assert len(chat.refused) == 1
+        model = Model([whole("Hello.")], pace=1.0)
+        await served(gateway(database, model, slow, Late(latency=0.0, stop=stop)), 2, stop=stop)
+        assert await stored(database) == 1
+        assert slow.texts() == ["Hello."]
+        assert len(model.requests) == 1
+        again = Chat(latency=0.0)
+        await served(gateway(database, Model([whole("No.")]), again), 5)
+        assert again.texts() == ["No."]
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize(("words", "grace"), [(3, False), (50, True)])
+async def test_an_operation_in_flight_ends_before_the_connection_that_it_needs(words: int, *, grace: bool) -> None:
+    chat = Connected(latency=8.0, inbox=[message("Hi!")])
+    began = anyio.current_time()
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello. " * words)], pace=1.0), chat), 1)
+        assert (anyio.current_time() - began > 1 + GRACE) == grace
+        assert await stored(database) == grace
+    assert chat.calls
+    assert all(call.ended is not None for call in chat.calls)
+    assert chat.cut_off == 0
+    assert not chat.connected
+
+
+@pytest.mark.virtual_time
+async def test_a_store_that_refuses_for_long_ends_the_gateway() -> None:
+    chat = Chat(latency=0.0, inbox=[message("Hi!")])
+    with MemoryDatabase() as database, anyio.fail_after(100):
+        parts = replace(gateway(database, Model([whole("Hello.")]), chat), store=opened(Full(database)))
+        with pytest.raises(ExceptionGroup) as caught:
+            await serve(parts, watch=lambda _: None, ready=lambda: None, stop=anyio.Event())
+    assert caught.group_contains(StoreError, match="no room")
+    assert chat.texts() == ["Hello."]
 
 
 @pytest.mark.virtual_time

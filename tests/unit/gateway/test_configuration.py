@@ -15,6 +15,7 @@ BUILT_IN = """\
 id = 'built-in'
 system_prompt = 'prompts/system.md'
 concurrent_runs = 50
+history_characters = 1000
 
 [pacing]
 time_scale = 1.0
@@ -45,6 +46,7 @@ def test_a_table_that_is_written_replaces_the_built_in_one_whole() -> None:
     assert message.split("\n") == [
         "my/own.toml:2: [agent] needs the key 'system_prompt'; add it below this line",
         "my/own.toml:2: [agent] needs the key 'concurrent_runs'; add it below this line",
+        "my/own.toml:2: [agent] needs the key 'history_characters'; add it below this line",
     ]
     assert configuration("[agent]").value("agent", "id") is None
 
@@ -105,6 +107,12 @@ def test_a_value_out_of_its_bounds_is_named_with_them(value: str, said: str) -> 
     message = complaint(f"[pacing]\n\ntime_scale = {value}", "pacing", PacingSettings)
     assert message.startswith("my/own.toml:3: time_scale in [pacing]: ")
     assert said in message
+
+
+def test_the_history_given_to_the_model_has_no_negative_length() -> None:
+    table = "[agent]\nid = 'mine'\nsystem_prompt = 'x.md'\nconcurrent_runs = 2\nhistory_characters = -1"
+    message = complaint(table, "agent", AgentSettings)
+    assert message.startswith("my/own.toml:5: history_characters in [agent]: Input should be greater than")
 
 
 def test_a_text_for_a_number_is_refused() -> None:

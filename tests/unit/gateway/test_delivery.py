@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import anyio
@@ -11,10 +12,11 @@ from anyio.abc import TaskGroup
 
 from gateway.address import Address
 from gateway.delivery import BACK_OFF, Delivery
-from gateway.event import AgentEnd, TextDelta, Usage
+from gateway.event import AgentEnd, TextDelta, TurnStart, Usage
 from gateway.operation import (
     EditMessage,
     Forbidden,
+    Operation,
     Outcome,
     Performed,
     PostMessage,
@@ -22,8 +24,9 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
-from gateway.reply import MAY_BE_A_REPEAT, Reply
-from tests.unit.gateway.chat import EDITS, Chat, place, with_surface_post
+from gateway.reply import DOUBTS, MAY_BE_A_REPEAT, NO_ANSWER, Reply
+from tests.unit.gateway.chat import CAPABILITIES, EDITS, Chat, place, with_surface_post
+from tests.unit.gateway.model import Bug
 
 pytestmark = pytest.mark.virtual_time
 
@@ -57,11 +60,9 @@ async def delivering(time_scale: float = 1.0) -> AsyncGenerator[tuple[Delivery, 
 async def write(reply: Reply, delivery: Delivery, text: str, pace: float) -> None:
     """A model that writes four characters at a time, and then ends."""
     for at in range(0, len(text), 4):
-        reply.feed(TextDelta(block_id="b0", text=text[at : at + 4]))
-        delivery.wake()
+        delivery.feed(reply, TextDelta(block_id="b0", text=text[at : at + 4]))
         await anyio.sleep(pace)
-    reply.feed(END)
-    delivery.wake()
+    delivery.feed(reply, END)
 
 
 async def test_a_long_answer_is_shown_whole_and_never_refused() -> None:
@@ -145,16 +146,42 @@ async def test_a_channel_that_refuses_holds_up_no_other() -> None:
     assert ended["C2"] < 1
 
 
-@pytest.mark.parametrize("failure", [Unreachable(reason="no connection"), Unknown(reason="no answer")])
-async def test_a_platform_that_cannot_be_reached_is_tried_ever_more_slowly(failure: Outcome) -> None:
+async def test_a_platform_that_cannot_be_reached_is_tried_ever_more_slowly() -> None:
     tries = len(BACK_OFF) + 3
-    chat = Chat(latency=0.0, fates=deque([failure] * tries))
+    chat = Chat(latency=0.0, fates=deque([Unreachable(reason="no connection")] * tries))
     with anyio.fail_after(HOUR):
         async with delivering() as (delivery, _):
             await delivery.show(answered("Hello.", place(), chat), chat)
     waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls)]
     assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * 3])
-    assert [text.removeprefix(MAY_BE_A_REPEAT) for text in chat.texts()] == ["Hello."]
+    assert chat.texts() == ["Hello."]
+
+
+async def test_a_post_in_doubt_is_repeated_ever_more_slowly_and_then_given_up() -> None:
+    chat = Chat(latency=0.0, fates=deque([Unknown(reason="no answer")] * DOUBTS))
+    reply = answered("Hello.", place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            await delivery.show(reply, chat)
+    waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls)]
+    assert waits == pytest.approx(BACK_OFF[: DOUBTS - 1])
+    assert reply.failure is not None
+
+
+async def test_an_edit_in_doubt_is_repeated_ever_more_slowly_and_never_given_up() -> None:
+    chat = Chat(latency=0.0, capabilities=replace(CAPABILITIES, edit=()))
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            delivery.feed(reply, TextDelta(block_id="b0", text="Hel"))
+            tasks.start_soon(delivery.show, reply, chat)
+            await anyio.wait_all_tasks_blocked()
+            chat.fates.extend([Unknown(reason="no answer")] * (len(BACK_OFF) + 3))
+            delivery.feed(reply, TextDelta(block_id="b0", text="lo."))
+            delivery.feed(reply, END)
+    waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls[1:])]
+    assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * 3])
+    assert chat.texts() == ["Hello."]
 
 
 async def test_the_waiting_begins_anew_after_a_success() -> None:
@@ -229,13 +256,39 @@ async def test_an_operation_in_flight_ends_though_delivery_is_cancelled() -> Non
     assert [bubble.text for bubble in reply.bubbles] == ["Hello."]
 
 
+async def test_whoever_gives_up_a_reply_waits_for_its_operation_in_flight_but_for_nothing_more() -> None:
+    chat = Chat(latency=5.0, capabilities=replace(CAPABILITIES, post=()))
+    replies = [answered("word " * 500, place(f"C{number}"), chat) for number in range(3)]
+    began = anyio.current_time()
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            async with anyio.create_task_group() as given_up:
+                for reply in replies:
+                    given_up.start_soon(delivery.show, reply, chat)
+                await anyio.sleep(1)
+                given_up.cancel_scope.cancel()
+            assert anyio.current_time() - began == pytest.approx(5.0)
+            await anyio.sleep(100)
+    assert [len(reply.bubbles) for reply in replies] == [1, 1, 1]
+    assert len(chat.calls) == 3
+
+
+async def test_whoever_gives_up_a_reply_without_an_operation_in_flight_waits_for_nothing() -> None:
+    chat = Chat()
+    began = anyio.current_time()
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            with anyio.move_on_after(1):
+                await delivery.show(reply_at(place(), chat), chat)
+    assert anyio.current_time() - began == pytest.approx(1.0)
+
+
 async def test_a_reply_that_was_given_up_is_followed_by_the_next_as_usual() -> None:
     chat = Chat(latency=5.0, fates=deque([Unreachable(reason="no connection")]))
     with anyio.fail_after(HOUR):
         async with delivering() as (delivery, _):
             with anyio.move_on_after(1):
                 await delivery.show(answered("one", place(), chat), chat)
-            await anyio.sleep(5)
             began = anyio.current_time()
             await delivery.show(answered("two", place(), chat), chat)
             assert anyio.current_time() - began == pytest.approx(5.0)
@@ -263,3 +316,103 @@ async def test_a_live_message_is_edited_no_faster_than_its_budget() -> None:
     edits = [call.began for call in chat.calls if isinstance(call.operation, EditMessage)]
     assert len(edits) > 5
     assert all(later - earlier >= 1.2 - 1e-6 for earlier, later in pairwise(edits))
+
+
+class Faulty(Reply):
+    """A reply that fails when it is asked for an operation, or told what came of one: what nobody thought of."""
+
+    fails_at = "next_operation"
+
+    def next_operation(self) -> Operation | None:
+        if self.fails_at == "next_operation":
+            raise Bug(self.fails_at)
+        return super().next_operation()
+
+    def settle(self, outcome: Outcome) -> None:
+        if self.fails_at == "settle":
+            raise Bug(self.fails_at)
+        super().settle(outcome)
+
+
+def faulty(fails_at: str, address: Address, chat: Chat) -> Reply:
+    reply = Faulty(address=address, capabilities=chat.capabilities, run_id="r1")
+    reply.fails_at = fails_at
+    reply.feed(TextDelta(block_id="b0", text="one " * 500))
+    return reply
+
+
+@pytest.mark.parametrize(("fails_at", "shown"), [("next_operation", 0), ("settle", 1)])
+async def test_a_reply_that_fails_ends_only_where_it_is_shown(fails_at: str, shown: int) -> None:
+    chat = Chat(latency=5.0)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, answered("two " * 500, place("C2"), chat), chat)
+            began = anyio.current_time()
+            with pytest.raises(Bug, match=fails_at):
+                await delivery.show(faulty(fails_at, place("C1"), chat), chat)
+            assert anyio.current_time() - began == pytest.approx(5.0 * shown)
+            await anyio.sleep(100)
+            assert len(chat.texts(place("C1"))) == shown
+            await delivery.show(answered("three", place("C1"), chat), chat)
+    assert chat.texts(place("C1"))[shown:] == ["three"]
+    assert " ".join(chat.texts(place("C2"))).split() == ["two"] * 500
+
+
+@dataclass
+class Crashing(Chat):
+    """An adapter that does what it is asked, and then fails."""
+
+    crashes: int = 1
+
+    async def perform(self, operation: Operation) -> Outcome:
+        outcome = await super().perform(operation)
+        if self.crashes:
+            self.crashes -= 1
+            msg = "oops"
+            raise Bug(msg)
+        return outcome
+
+
+async def test_what_an_adapter_did_that_failed_is_in_doubt() -> None:
+    chat = Crashing(latency=0.0)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            await delivery.show(answered("Hello.", place(), chat), chat)
+    assert chat.texts() == ["Hello.", f"{MAY_BE_A_REPEAT}Hello."]
+
+
+async def test_a_reply_may_be_fed_before_it_is_shown() -> None:
+    chat = Chat()
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            delivery.feed(reply, TextDelta(block_id="b0", text="Hello."))
+            delivery.feed(reply, END)
+            await delivery.show(reply, chat)
+    assert chat.texts() == ["Hello."]
+
+
+async def test_a_reply_whose_end_changes_nothing_on_the_screen_is_done_with_it() -> None:
+    chat = Chat()
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            delivery.feed(reply, TextDelta(block_id="b0", text="Hello."))
+            await anyio.sleep(10)
+            assert chat.texts() == ["Hello."]
+            delivery.feed(reply, END)
+    assert len(chat.calls) == 1
+
+
+async def test_an_event_that_shows_nothing_asks_nobody() -> None:
+    chat = Chat()
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            delivery.feed(reply, TurnStart(turn_number=1))
+            await anyio.sleep(10)
+            assert chat.calls == []
+            delivery.feed(reply, END)
+    assert chat.texts() == [NO_ANSWER]

@@ -23,7 +23,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
-from gateway.reply import ENDINGS, FAILURES, MAY_BE_A_REPEAT, NO_ANSWER, Bubble, Need, Priority, Reply
+from gateway.reply import DOUBTS, ENDINGS, FAILURES, MAY_BE_A_REPEAT, NO_ANSWER, Bubble, Need, Priority, Reply
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
 EDIT = Capabilities(surface="edit", unit="cp", bubble=800, limit=4000, post=(), edit=())
@@ -85,12 +85,12 @@ def test_a_reply_to_which_nothing_was_said_needs_nothing() -> None:
 def test_the_first_text_is_posted_and_the_next_is_edited_in() -> None:
     reply = reply_on()
     say(reply, "Hel")
-    assert reply.need() == Need(kind="post", priority=Priority.LIVE, message_id=None)
+    assert reply.need() == Need(priority=Priority.LIVE, message_id=None)
     assert reply.next_operation() == post("Hel")
     reply.settle(Performed(message_id="m1"))
     assert reply.need() is None
     say(reply, "lo.")
-    assert reply.need() == Need(kind="edit", priority=Priority.LIVE, message_id="m1")
+    assert reply.need() == Need(priority=Priority.LIVE, message_id="m1")
     assert reply.next_operation() == edit("Hello.")
 
 
@@ -98,7 +98,7 @@ def test_text_that_is_whole_is_final_and_closes_its_bubble() -> None:
     reply = shown("Hel")
     say(reply, "lo.")
     end(reply)
-    assert reply.need() == Need(kind="edit", priority=Priority.FINAL, message_id="m1")
+    assert reply.need() == Need(priority=Priority.FINAL, message_id="m1")
     assert rest_of(reply) == [edit("Hello.")]
     assert reply.done
     assert reply.bubbles == [Bubble(message_id="m1", text="Hello.", start=0, end=6)]
@@ -150,7 +150,7 @@ def test_a_tool_or_the_end_of_a_message_begins_a_new_bubble(event: ToolUseStart 
 def test_a_surface_without_edits_gets_whole_chunks_only() -> None:
     reply = reply_on(POST)
     say(reply, "word " * 300)
-    assert reply.need() == Need(kind="post", priority=Priority.FINAL, message_id=None)
+    assert reply.need() == Need(priority=Priority.FINAL, message_id=None)
     assert isinstance(next_of(reply), PostMessage)
     reply.settle(Performed(message_id="m1"))
     assert reply.need() is None
@@ -267,6 +267,42 @@ def test_a_post_of_unknown_outcome_is_repeated_and_says_so() -> None:
     assert rest_of(reply) == [edit(f"{MAY_BE_A_REPEAT}Hello."), post(ENDINGS["cut"])]
 
 
+def test_a_post_that_is_in_doubt_too_often_ends_the_reply_and_says_why() -> None:
+    reply = reply_on()
+    say(reply, "Hello.")
+    for _ in range(DOUBTS):
+        assert (reply.failure, reply.done) == (None, False)
+        next_of(reply)
+        reply.settle(Unknown(reason="no answer"))
+    assert reply.failure == "posted 3 times without an answer, so it may be there already: no answer"
+    assert reply.done
+    assert reply.next_operation() is None
+
+
+def test_the_doubts_of_one_bubble_do_not_count_against_the_next() -> None:
+    reply = reply_on(POST)
+    for text in ("One.", "Two."):
+        say(reply, text)
+        reply.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
+        for _ in range(DOUBTS - 1):
+            next_of(reply)
+            reply.settle(Unknown(reason="no answer"))
+        assert next_of(reply) == post(f"{MAY_BE_A_REPEAT}{text}")
+        reply.settle(Performed(message_id=text))
+    assert reply.failure is None
+    assert [bubble.message_id for bubble in reply.bubbles] == ["One.", "Two."]
+
+
+def test_only_doubts_count_not_what_was_not_done_for_sure() -> None:
+    reply = reply_on()
+    say(reply, "Hello.")
+    for _ in range(10 * DOUBTS):
+        next_of(reply)
+        reply.settle(Unreachable(reason="no connection"))
+    assert reply.failure is None
+    assert reply.next_operation() == post("Hello.")
+
+
 def test_a_mark_makes_no_message_longer_than_the_platform_takes() -> None:
     reply = reply_on(replace(EDIT, bubble=100, limit=100))
     say(reply, "word " * 19)
@@ -278,11 +314,13 @@ def test_a_mark_makes_no_message_longer_than_the_platform_takes() -> None:
     assert " ".join(texts).split() == [*MAY_BE_A_REPEAT.split(), *["word"] * 19]
 
 
-def test_an_edit_of_unknown_outcome_is_simply_sent_again() -> None:
+def test_an_edit_of_unknown_outcome_is_simply_sent_again_however_often() -> None:
     reply = shown("Hel")
     say(reply, "lo.")
-    next_of(reply)
-    reply.settle(Unknown(reason="no answer"))
+    for _ in range(10 * DOUBTS):
+        assert reply.next_operation() == edit("Hello.")
+        reply.settle(Unknown(reason="no answer"))
+    assert reply.failure is None
     assert reply.next_operation() == edit("Hello.")
 
 

@@ -130,3 +130,24 @@ async def test_a_stalled_producer_has_lost_nothing_but_its_last_event() -> None:
         await stream.put(TurnStart(turn_number=2))
     stream.close(TurnEnd(turn_number=1, has_tool_calls=False))
     assert await rest_of(stream) == [TurnStart(turn_number=1), TurnEnd(turn_number=1, has_tool_calls=False)]
+
+
+async def test_an_event_whose_put_was_cancelled_is_not_in_the_stream() -> None:
+    stream = EventStream("r1")
+    await stream.put(TurnStart(turn_number=1))
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await stream.put(text("Hello"))
+    assert scope.cancelled_caught
+    stream.close()
+    assert await rest_of(stream) == [TurnStart(turn_number=1)]
+
+
+async def test_an_event_that_was_cancelled_while_it_waited_for_room_is_not_in_the_stream() -> None:
+    stream = EventStream("r1", capacity=1)
+    await stream.put(TurnStart(turn_number=1))
+    with anyio.move_on_after(5) as scope:
+        await stream.put(text("Hello"))
+    assert scope.cancelled_caught
+    stream.close()
+    assert await rest_of(stream) == [TurnStart(turn_number=1)]

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from gateway.address import Address
-from gateway.error import OwnershipLostError, StoreError
+from gateway.error import OwnershipLostError, StoreError, UnreadableError
 from gateway.inbound import Ignored, MessageReceived, from_json
 from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import MIGRATIONS, Mailbox
@@ -133,8 +133,9 @@ async def test_an_event_that_cannot_be_read_is_named(database: MemoryDatabase, b
     await store.ingest(message(1))
     await query(database, "update gw_event set body = $1", body)
     await store.claim(1)
-    with pytest.raises(StoreError, match="event 1 "):
+    with pytest.raises(UnreadableError, match="event 1 ") as caught:
         await store.load(KEY)
+    assert caught.value.sequence == 1
 
 
 class Flaky:
