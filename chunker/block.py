@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from chunker.container import begins, is_bare, new_block, rewrite
 from chunker.line import INDENT, UNDERLINE, Reading, cells, is_table
-from chunker.state import Fence, Leaf, lead
+from chunker.state import Fence, lead
 from chunker.survey import INK, Survey, Tail
 
 HEAD_PART = re.compile(r"[-:|= \t]+$", re.MULTILINE)
@@ -19,15 +19,15 @@ def inner_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Read a line that goes on in all open containers."""
     leaf, first = survey.leaf, reading.first
     deep = reading.fcol - reading.col >= INDENT
-    if leaf is Leaf.FENCE:
+    if leaf == "fence":
         code_line(survey, reading, pos, eol)
-    elif leaf is Leaf.INDENTED and deep:
-        survey.boundary(survey.text_end, pos, Leaf.INDENTED)
+    elif leaf == "indented" and deep:
+        survey.boundary(survey.text_end, pos, "indented")
         rewrite(survey, reading, pos, eol)
         survey.advance(pos, eol)
-    elif leaf is Leaf.PARAGRAPH:
+    elif leaf == "paragraph":
         paragraph_line(survey, reading, pos, eol)
-    elif leaf is Leaf.TABLE and not deep and (survey.is_unsure(first, eol) or not begins(survey, first, eol)):
+    elif leaf == "table" and not deep and (survey.is_unsure(first, eol) or not begins(survey, first, eol)):
         rewrite(survey, reading, pos, eol)
         table_row(survey, pos, first, eol)
     else:
@@ -42,11 +42,11 @@ def code_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     closes = reading.fcol - reading.col < INDENT and not run.strip(char)
     if closes and len(run) >= len(fence.marker):
         rewrite(survey, reading, pos, eol)
-        survey.leaf = Leaf.NONE
-        survey.advance(pos, eol, Leaf.FENCE)
+        survey.leaf = "none"
+        survey.advance(pos, eol, "fence")
         return
     if survey.body and not (closes and survey.is_partial(eol)):
-        survey.boundary(survey.text_end, pos, Leaf.FENCE)
+        survey.boundary(survey.text_end, pos, "fence")
     rewrite(survey, reading, pos, eol)
     survey.code = survey.code if survey.body else reading.first
     survey.body = True
@@ -91,12 +91,42 @@ def fence_lines(survey: Survey) -> bool:
         survey.body = True
         survey.text_end = start + len(view[start:stop].rstrip("\n"))
     if closer:
-        survey.leaf = Leaf.NONE
-        survey.advance(closer.start(), closer.end(), Leaf.FENCE)
+        survey.leaf = "none"
+        survey.advance(closer.start(), closer.end(), "fence")
     else:
-        survey.advance(start, survey.text_end if outside else survey.size)
-        survey.pos = stop if outside else survey.pos
+        survey.advance(start, survey.text_end if outside or survey.final else survey.size)
+        survey.pos = stop if outside else survey.size
     return True
+
+
+def inner_fence_lines(survey: Survey) -> bool:
+    """Read the plain lines of a fence in list items whose indentation is taken away.
+
+    Returns:
+        False where the first line is none of the fence's, or may be none.
+    """
+    fence = survey.fence or Fence(0, "```", "")
+    view, begin, indent = survey.view, survey.pos, sum(survey.containers)
+    columns, shift = " " * indent, sum(survey.containers[: survey.base])
+    while survey.pos < survey.size and not survey.tail:
+        pos = survey.pos
+        eol = survey.end_of_line(pos)
+        line = view[pos:eol]
+        code = line.lstrip(" ")
+        if eol == survey.size or "\t" in line:
+            break
+        if not code:
+            survey.pos = eol + 1
+            continue
+        if code[0] == fence.marker[0] or not line.startswith(columns):
+            break
+        if survey.body:
+            survey.boundary(survey.text_end, pos, "fence")
+        else:
+            survey.code, survey.body = eol - len(code), True
+        survey.edit(pos, pos + shift, "")
+        survey.advance(pos, eol)
+    return survey.pos > begin
 
 
 def fence_boundary(survey: Survey, start: int, stop: int) -> None:
@@ -111,7 +141,7 @@ def fence_boundary(survey: Survey, start: int, stop: int) -> None:
             return
         ink = INK.search(view, line_break, stop)
         if ink:
-            survey.boundary(line_break, view.rfind("\n", low, ink.start()) + 1, Leaf.FENCE)
+            survey.boundary(line_break, view.rfind("\n", low, ink.start()) + 1, "fence")
             return
         # Only blank lines stand between here and the closer: go before the last line that has content.
         line_break = view.rfind("\n", low, len(view[:line_break].rstrip()))
@@ -123,7 +153,7 @@ def table_row(survey: Survey, pos: int, first: int, eol: int) -> None:
     if not survey.body and (survey.block or survey.line):
         pass
     elif survey.view[first] == "|" or not survey.is_unsure(first, eol):
-        survey.boundary(survey.text_end, pos, Leaf.TABLE)
+        survey.boundary(survey.text_end, pos, "table")
     else:
         survey.doubtful(pos)
     survey.body = True
@@ -154,11 +184,11 @@ def paragraph_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None
 
 def underline(survey: Survey, eol: int) -> None:
     """Make the paragraph a heading."""
-    survey.leaf = Leaf.HEADING
+    survey.leaf = "heading"
     survey.advance(survey.para, eol)
     if survey.tail:
-        survey.tail = Tail(Leaf.HEADING, survey.para, survey.containers)
-    survey.leaf = Leaf.NONE
+        survey.tail = Tail("heading", survey.para, survey.containers)
+    survey.leaf = "none"
     survey.heading = survey.para
 
 
@@ -186,7 +216,7 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
         line = survey.view.rfind("\n", 0, survey.row) + 1
         survey.boundary(line - 1, line)
     rewrite(survey, reading, pos, eol)
-    survey.leaf = Leaf.TABLE
+    survey.leaf = "table"
     survey.header = "" if survey.loose else f"{header}\n{delimiter}"
     if survey.para == survey.resumed:
         survey.resumed_end = survey.row
@@ -212,9 +242,9 @@ def lazy_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
 
 def bare_line(survey: Survey, pos: int, eol: int) -> None:
     """Read a last line of which only the marks of its containers are known."""
-    if survey.leaf in (Leaf.NONE, Leaf.INDENTED):
+    if survey.leaf in ("none", "indented"):
         survey.boundary(survey.text_end, pos, survey.leaf)
-    if survey.leaf is Leaf.FENCE:
+    if survey.leaf == "fence":
         survey.pos = eol + 1
         survey.tail = survey.tail or Tail(survey.leaf, pos, survey.containers)
     else:
@@ -235,18 +265,18 @@ def unsure_line(survey: Survey, pos: int, eol: int, *, known: bool = False) -> N
         survey.line = survey.lone
     survey.pos = eol + 1
     if not survey.tail:
-        survey.tail = Tail(survey.leaf, survey.para if survey.leaf is Leaf.PARAGRAPH else pos, survey.containers)
+        survey.tail = Tail(survey.leaf, survey.para if survey.leaf == "paragraph" else pos, survey.containers)
         survey.tail_end = survey.text_end
 
 
 def blank_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Read a line without content: it ends every leaf but a fence, and quotes without a marker."""
     survey.pos = eol + 1
-    if reading.matched == len(survey.containers) and survey.leaf is Leaf.FENCE:
+    if reading.matched == len(survey.containers) and survey.leaf == "fence":
         rewrite(survey, reading, pos, eol)
         return
-    survey.dangling = survey.dangling or survey.leaf is Leaf.FENCE
-    survey.leaf = Leaf.NONE
+    survey.dangling = survey.dangling or survey.leaf == "fence"
+    survey.leaf = "none"
     survey.containers = survey.containers[: reading.matched - survey.hollow]
     survey.hollow = False
     survey.base = min(survey.base, len(survey.containers))

@@ -30,6 +30,8 @@ GUARD = re.compile(
 HALF_LABEL = re.compile(r"\[[^\]\n]*\Z")
 DEEPEST_BREAK = 3
 """Spans in one another that are closed and reopened at one cut."""
+MOST_REFUSALS = 32
+"""Places of one kind that are looked at in vain because of what would begin a chunk there."""
 NO_BREAK = frozenset("\u00a0\u202f\u2007")
 
 
@@ -100,6 +102,7 @@ class Paragraph:
             breaking: How many of the spans that run over the room may be broken, by closing and reopening them.
             doubtful: What follows may begin with a label of which one cannot see yet whether it defines a link.
         """
+        refusals = 0
         for end, pos in self.places(reason, max(floor, self.low + 1)):
             marks = self.marks_at(end, pos, breaking)
             if pos >= self.stop or marks is None or end + sum(map(len, marks)) > self.cap:
@@ -111,6 +114,9 @@ class Paragraph:
                 return place
             if not GUARD.match(self.view, ink) and (doubtful or not HALF_LABEL.match(self.view, ink)):
                 return place
+            refusals += 1
+            if refusals == MOST_REFUSALS:
+                break
         return None
 
     def cluster(self, cap: int) -> Place:

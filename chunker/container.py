@@ -26,7 +26,7 @@ from chunker.line import (
     read,
     skip,
 )
-from chunker.state import DEEPEST, QUOTE, Fence, Leaf, lead
+from chunker.state import DEEPEST, QUOTE, Fence, lead
 from chunker.survey import Survey, Tail
 
 PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
@@ -34,9 +34,9 @@ PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
 
 def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Begin a block, and end what its line ends."""
-    open_fence = survey.dangling or survey.leaf is Leaf.FENCE
+    open_fence = survey.dangling or survey.leaf == "fence"
     if open_fence and survey.body and not survey.tail and survey.text_end > survey.cap_before(survey.suffix):
-        survey.tail = Tail(Leaf.FENCE, survey.code, survey.containers)
+        survey.tail = Tail("fence", survey.code, survey.containers)
         return
     survey.boundary(survey.text_end, pos)
     sibling = is_sibling(survey, reading)
@@ -61,11 +61,11 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
         sibling: It ended a list item, so that its marker goes on with a list.
     """
     view = survey.view
-    survey.leaf = Leaf.NONE
+    survey.leaf = "none"
     while reading.first < eol:
         char = view[reading.first]
         if reading.fcol - reading.col >= INDENT:
-            survey.leaf = Leaf.INDENTED
+            survey.leaf = "indented"
             break
         if (
             not sibling
@@ -73,7 +73,7 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
             and view.find("|", reading.first, eol) >= 0
             and heads_table(survey, reading, eol)
         ):
-            survey.leaf = Leaf.PARAGRAPH
+            survey.leaf = "paragraph"
             survey.para = survey.row = reading.first
             break
         if char in "-*_" and RULE.match(view, reading.first):
@@ -120,29 +120,30 @@ def open_leaf(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     if fence:
         open_fence(survey, fence, reading, eol)
     elif HEADING.match(survey.view, first):
-        survey.leaf = Leaf.HEADING
+        survey.leaf = "heading"
         survey.advance(first, eol)
-        survey.leaf = Leaf.NONE
+        survey.leaf = "none"
         survey.heading = pos
     else:
-        survey.leaf = Leaf.PARAGRAPH
+        survey.leaf = "paragraph"
         survey.para = survey.row = first
         survey.advance(first, eol)
         if survey.view[first] == "[" and not survey.tail and DEFINITION.match(survey.view, first):
-            survey.leaf = Leaf.NONE
+            survey.leaf = "none"
 
 
 def open_fence(survey: Survey, found: re.Match[str], reading: Reading, eol: int) -> None:
     """Open a fence. Where its line leaves no room for content, the info string becomes content."""
     marker = found[1] or found[3]
     info = (found[2] or found[4] or "").rstrip(" \t")
-    survey.leaf = Leaf.FENCE
+    survey.leaf = "fence"
     survey.body = False
     survey.opener = survey.view.rfind("\n", 0, found.start()) + 1
     indent = reading.fcol - reading.col
     survey.set_fence(Fence(indent, marker, info))
     line = survey.measure(survey.view[survey.opener : found.end()])
-    room = 1 + len(lead(survey.containers, survey.base)) + WIDEST + len(survey.suffix)
+    content = max(WIDEST, min(16, survey.limit // 4))
+    room = 1 + len(lead(survey.containers, survey.base)) + content + len(survey.suffix)
     if info and survey.suffix and line + room > survey.limit:
         survey.set_fence(Fence(indent, marker, ""))
         at = found.start() + len(marker)
@@ -159,11 +160,11 @@ def leave(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     kept = survey.containers[: reading.matched]
     if is_bare(survey, reading.matched):
         quotes = lead(kept, survey.base)
-        if survey.leaf is Leaf.FENCE and survey.suffix:
+        if survey.leaf == "fence" and survey.suffix:
             survey.edit(pos, pos, f"{survey.suffix[1:]}\n")
-        elif survey.leaf is Leaf.TABLE or (survey.leaf is Leaf.PARAGRAPH and would_join(survey, reading, eol)):
+        elif survey.leaf == "table" or (survey.leaf == "paragraph" and would_join(survey, reading, eol)):
             survey.edit(pos, pos, quotes.rstrip(" ") + "\n")
-    survey.leaf = Leaf.NONE
+    survey.leaf = "none"
     survey.hollow = False
     survey.containers = kept
     survey.base = min(survey.base, len(kept))
@@ -223,9 +224,9 @@ def rewrite(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
 
 def prefix_end(survey: Survey, reading: Reading) -> int:
     """Find where the content of a line begins, whose tabs are its own."""
-    if survey.leaf is Leaf.FENCE and survey.fence and not survey.fence.indent:
+    if survey.leaf == "fence" and survey.fence and not survey.fence.indent:
         return content(survey.view, reading)[0]
-    if survey.leaf in (Leaf.FENCE, Leaf.INDENTED):
+    if survey.leaf in ("fence", "indented"):
         return reading.first
     found = PREFIX.match(survey.view, reading.first)
     return found.end() if found else reading.first

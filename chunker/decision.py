@@ -25,7 +25,7 @@ from chunker.survey import INK, Boundary, Survey, Tail
 
 GAP = re.compile(r"\n[ \t]*\n\s*(?=\S)")
 """A blank line, and what is white behind it."""
-CODE = (Leaf.FENCE, Leaf.INDENTED)
+CODE = ("fence", "indented")
 KINDS: tuple[Reason, ...] = ("line", "sentence", "space")
 
 
@@ -73,6 +73,7 @@ def decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
     Returns:
         A decision that uses at least one character, and that leaves something to use if not ``final``.
     """
+    whole, is_end = window, final
     decision = _decide(state, window, final=final, rules=rules)
     while rules.fits and rules.limit > 1 and not rules.fits(decision.text):
         rules = rules._replace(limit=rules.limit * 3 // 4)
@@ -80,6 +81,8 @@ def decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
         if last is not None and last + 1 < len(window):
             window, final = window[: last + 1], False
         decision = _decide(state, window, final=final, rules=rules)
+    if is_end and not whole[decision.used :].strip():
+        return decision._replace(used=len(whole))  # what is white behind the last chunk is the last chunk's
     return decision
 
 
@@ -132,6 +135,8 @@ def _raw(window: str, *, final: bool, rules: Rules) -> Decision:
     found = INK.search(window)
     ink = found.start() if found else 0
     at = reach(window, ink, rules.limit, rules.measure)
+    if not final:
+        at = min(at, len(window) - 1)
     if final and at == len(window):
         return Decision(window[ink:].rstrip(), at, START, "end")
     white = max(window.rfind(" ", ink, at + 1), window.rfind("\n", ink, at + 1))
@@ -146,13 +151,13 @@ class _Cut:
     def __init__(self, window: str, survey: Survey) -> None:
         self.window = window
         self.survey = survey
-        self.leaf = survey.tail.leaf if survey.tail else survey.leaf
+        self.leaf: Leaf = survey.tail.leaf if survey.tail else survey.leaf
 
     def choose(self) -> Decision:
         """Cut where the order of preference says."""
         survey = self.survey
         if survey.final and not survey.tail:
-            suffix = survey.suffix if survey.dangling or survey.leaf is Leaf.FENCE else ""
+            suffix = survey.suffix if survey.dangling or survey.leaf == "fence" else ""
             if survey.text_end <= survey.cap_before(suffix):
                 return self.make(Boundary(survey.text_end, survey.size, START, suffix), "end")
         if survey.block and survey.block.end >= survey.half:
@@ -172,14 +177,14 @@ class _Cut:
             cap=survey.cap,
             marks=survey.state.marks if tail.start == survey.resumed else (),
             containers=tail.containers,
-            open_ended=not survey.final and survey.leaf is Leaf.PARAGRAPH and survey.para == tail.start,
+            open_ended=not survey.final and survey.leaf == "paragraph" and survey.para == tail.start,
             markup=survey.markup,
         )
 
     def in_tail(self, paragraph: Paragraph) -> Decision:
         """Cut where the order of preference says, a paragraph, heading or row being what runs over the room."""
         survey = self.survey
-        kinds: tuple[Reason, ...] = KINDS if self.leaf is Leaf.PARAGRAPH else ()
+        kinds: tuple[Reason, ...] = KINDS if self.leaf == "paragraph" else ()
         for floor in (survey.half, 0):
             if survey.block and survey.block.end >= floor:
                 return self.make(survey.block, "block")
@@ -224,9 +229,9 @@ class _Cut:
     def in_code_line(self) -> Decision:
         """Cut inside a line of code."""
         survey, view = self.survey, self.survey.view
-        suffix = survey.suffix if self.leaf is Leaf.FENCE and survey.body else ""
+        suffix = survey.suffix if self.leaf == "fence" and survey.body else ""
         low = survey.ink
-        if survey.leaf is Leaf.INDENTED and survey.tail:
+        if survey.leaf == "indented" and survey.tail:
             low = max(low, survey.tail.start)
         elif survey.body:
             low = max(low, survey.code)
@@ -245,7 +250,7 @@ class _Cut:
             at = boundary(view, max(len(view[:at].rstrip()) - 1, low + 1), low)
         at = min(at, len(view))
         mid = view[at - 1] != "\n"
-        containers = survey.fence_containers if self.leaf is Leaf.FENCE else survey.containers
+        containers = survey.fence_containers if self.leaf == "fence" else survey.containers
         state = State(self.leaf, containers, survey.fence, mid=mid)
         return self.make(Boundary(at, at, state, suffix), "code")
 
@@ -254,18 +259,18 @@ class _Cut:
         survey, view = self.survey, self.survey.view
         eol = survey.end_of_line(line)
         start = content(view, read(view, line, eol, survey.containers))[0]
-        marker = survey.fence.marker[0] if survey.leaf is Leaf.FENCE and survey.fence else " "
+        marker = survey.fence.marker[0] if survey.leaf == "fence" and survey.fence else " "
         return start if view[start:eol].strip(" \t" + marker) else eol
 
     def at(self, place: Place) -> Decision:
         """Cut inside a paragraph, a heading or a row."""
         survey = self.survey
         containers = survey.tail.containers if survey.tail else ()
-        leaf = self.leaf
-        if leaf is Leaf.HEADING and not (survey.tail and HEADING.match(survey.view, survey.tail.start)):
-            leaf = Leaf.PARAGRAPH  # its underline is still to come
-        if leaf is Leaf.NONE:
-            leaf = Leaf.PARAGRAPH
+        leaf: Leaf = self.leaf
+        if leaf == "heading" and not (survey.tail and HEADING.match(survey.view, survey.tail.start)):
+            leaf = "paragraph"  # its underline is still to come
+        if leaf == "none":
+            leaf = "paragraph"
         state = State(leaf, containers, header=survey.header, marks=place.marks, mid=place.mid)
         return self.make(Boundary(place.end, place.pos, state, "".join(reversed(place.marks))), place.reason)
 
@@ -276,6 +281,4 @@ class _Cut:
         text = write(window, survey.start, end, survey.edits)
         if state.leaf not in CODE and not suffix.strip("\n"):
             text = text.rstrip()
-        if survey.final and not window[used:].strip():
-            used = len(window)
         return Decision(survey.opening.prefix + text + suffix, used, state, reason)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chunker.length import WIDEST, Measure
-from chunker.state import Fence, Leaf, State, lead
+from chunker.state import Fence, State, lead
 
 
 class Edit(NamedTuple):
@@ -39,15 +39,15 @@ def closing(containers: tuple[int, ...], base: int, fence: Fence) -> str:
 
 def opening(state: State, limit: int, measure: Measure) -> Opening:
     """Write what reopens a state, as much of it as leaves room for content in ``limit``."""
-    if not state.containers and state.leaf not in (Leaf.FENCE, Leaf.TABLE):
+    if not state.containers and state.leaf not in ("fence", "table"):
         return NOTHING
     quotes = lead(state.containers, len(state.containers))
     spare = limit - 2 * len(quotes) - WIDEST
     if spare < len(quotes):
         quotes, spare = "", limit - WIDEST
-    if state.leaf is Leaf.FENCE and state.fence:
+    if state.leaf == "fence" and state.fence:
         return Opening(_opener(quotes, state.fence, spare, limit, measure), quotes)
-    if state.leaf is Leaf.TABLE and state.header:
+    if state.leaf == "table" and state.header:
         head = "".join(f"{quotes}{line}\n" for line in state.header.split("\n"))
         size = measure(head)
         return Opening(head if size <= spare and 3 * size <= 2 * limit else "", quotes)

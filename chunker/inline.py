@@ -13,7 +13,7 @@ TOKEN = re.compile(
     r"\\."  # a backslash escape
     r"|`++"
     r"|!?\["
-    r"|\](?:\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\))?[ \t]*)?\)"
+    r"|\](?:\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]++(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\))?[ \t]*+)?\)"
     r"|\[[^\[\]\n]*\]|:[ \t]*\S*+)?"  # with a destination, a label, or as a definition
     r"|\*++|_++|~~++"
     r"|https?://[^\s<>`*]++"
@@ -24,10 +24,8 @@ TOKEN = re.compile(
 SPECIAL = re.compile(r"[\\`\[*_~<&]|https?:")
 HALF = re.compile(r"(?:https?://[^\s<>`*]*+|<[a-zA-Z/!][^\s<>]*+|&#?[a-zA-Z0-9]*+|\\)\Z")
 """A token that the end of the text leaves unfinished."""
-HALF_LINK = re.compile(
-    r"(?:\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]+(?:[\"'(][^\n]*+)?)?|\[[^\[\]\n]*+)?\Z", re.DOTALL
-)
-"""What may stand behind the ``]`` of a link that the end of the text leaves unfinished."""
+HALF_LINK = re.compile(r"\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]++([\"'(])?)?|\[[^\[\]\n]*+|", re.DOTALL)
+"""What may stand behind the ``]`` of a link that the end of the text leaves unfinished; the group begins a title."""
 RUN = re.compile(r"`++")
 FENCE_LENGTH = 3
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -60,7 +58,7 @@ def spans(text: str, *, open_ended: bool) -> list[Span]:
 class _Reading:
     """One pass over the tokens of a paragraph."""
 
-    __slots__ = ("beyond", "found", "open_ended", "openers", "partners", "text")
+    __slots__ = ("beyond", "found", "half_link", "last_line", "open_ended", "openers", "partners", "text")
 
     def __init__(self, text: str, *, open_ended: bool) -> None:
         self.text = text
@@ -69,6 +67,8 @@ class _Reading:
         self.found: list[Span] = []
         self.openers: dict[str, list[tuple[int, int]]] = {"[": [], "*": [], "_": [], "~": []}
         self.partners = _partners(text)
+        self.last_line = text.rfind("\n")
+        self.half_link = False
 
     def run(self) -> None:
         """Fill ``found``."""
@@ -113,9 +113,17 @@ class _Reading:
         start, _ = self.openers["["].pop()
         if end > at + 1:
             self.drop_above(start)
-        elif self.open_ended and HALF_LINK.match(self.text, end):
+        elif self.open_ended and not self.half_link and self.is_half_link(end):
+            self.half_link = True
             end = self.beyond
         self.found.append(Span(start, end, ""))
+
+    def is_half_link(self, at: int) -> bool:
+        """Say whether a link's destination or label is left unfinished by the end of the text."""
+        found = HALF_LINK.match(self.text, at)
+        return found is not None and (
+            found.end() == len(self.text) or (found[1] is not None and found.end() > self.last_line)
+        )
 
     def emphasis(self, at: int, end: int, char: str) -> None:
         """Read a run of emphasis markers: close what it can, open with the rest."""

@@ -13,7 +13,7 @@ from chunker.decision import Rules, decide, flat
 from chunker.inline import spans
 from chunker.line import FENCE, MARKER
 from chunker.scanner import scan
-from chunker.state import START, Leaf, State
+from chunker.state import START, State
 from chunker.survey import Survey
 
 WHITE = re.compile(r"\s")
@@ -22,13 +22,14 @@ WHITE = re.compile(r"\s")
 def preview(state: State, rest: str, rules: Rules) -> str:
     """Write the open rest as a message, or nothing if there is nothing to show yet."""
     if rules.markup:
-        shown = len(rest)
+        shown, step = len(rest), 1
         while (end := _certain(state, flat(rest[:shown]), rules)) < shown:
-            shown = end
+            # Steps that double, so that a long run of half-written things is not held back one by one.
+            shown, step = min(end, max(shown - step, 0)), 2 * step
         rest = rest[:shown]
     text = decide(state, rest, final=True, rules=rules).text if rest.strip() else ""
     # Where a limit leaves no room for a closing line, there is nothing that can be shown.
-    return "" if rules.markup and _read(START, flat(text), rules).leaf is Leaf.FENCE else text
+    return "" if rules.markup and _read(START, flat(text), rules).leaf == "fence" else text
 
 
 def settled(state: State, rest: str, rules: Rules) -> int:
@@ -61,12 +62,12 @@ def _certain(state: State, view: str, rules: Rules) -> int:
     ink = len(view) - len(view[line:].lstrip(" \t>"))
     partial = ink < len(view)
     survey = _read(state, view, rules)
-    opens = FENCE.match(view, ink) and survey.leaf is Leaf.FENCE
+    opens = FENCE.match(view, ink) and survey.leaf == "fence"
     if partial and not (state.mid and line == 0) and (opens or MARKER.match(view, ink)):
         return line
-    if survey.leaf is Leaf.FENCE and not survey.body:
+    if survey.leaf == "fence" and not survey.body:
         return survey.opener
-    if survey.leaf is not Leaf.PARAGRAPH:
+    if survey.leaf != "paragraph":
         return len(view)
     end = _before_open(survey, view)
     return min(end, _before_head(survey, view))
@@ -106,9 +107,9 @@ def _point(state: State, view: str, rules: Rules) -> int:
     survey = _read(state, view, rules)
     if not rules.markup:
         return max(line, _last_white(view))
-    if survey.leaf is Leaf.FENCE and not survey.body:
+    if survey.leaf == "fence" and not survey.body:
         return line if survey.opener < line else survey.opener
-    if survey.leaf is not Leaf.PARAGRAPH:
+    if survey.leaf != "paragraph":
         return line
     point = min(_last_white(view), _before_open(survey, view), _before_head(survey, view))
     start = view.rfind("\n", 0, point) + 1

@@ -4,8 +4,8 @@ Rule 1: a state is immutable and small; it names what is open at the cut, never 
 Rule 2: two cuts with equal states and equal text behind them give equal chunks.
 """
 
-from enum import Enum
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 QUOTE = -1
 """A block quote in `State.containers`; a positive number is a list item, by the columns its content is indented."""
@@ -14,15 +14,9 @@ DEEPEST = 12
 """Containers that are told apart; markers nested deeper are read as text."""
 
 
-class Leaf(Enum):
-    """The block that is open behind the last line."""
-
-    NONE = "none"
-    PARAGRAPH = "paragraph"
-    HEADING = "heading"
-    FENCE = "fence"
-    INDENTED = "indented"
-    TABLE = "table"
+Leaf = Literal["none", "paragraph", "heading", "fence", "indented", "table"]
+"""The block that is open behind the last line. Plain strings: to look up a member of an enum takes longer than to
+compare two of them."""
 
 
 class Fence(NamedTuple):
@@ -36,7 +30,7 @@ class Fence(NamedTuple):
 class State(NamedTuple):
     """What is open at a cut. A named tuple, not a dataclass: one is made at every boundary that a scan passes."""
 
-    leaf: Leaf = Leaf.NONE
+    leaf: Leaf = "none"
     containers: tuple[int, ...] = ()
     fence: Fence | None = None
     header: str = ""
@@ -50,6 +44,7 @@ class State(NamedTuple):
 START = State()
 
 
+@lru_cache(maxsize=256)
 def lead(containers: tuple[int, ...], base: int = 0) -> str:
     """Write what puts a new line into these containers.
 

@@ -43,67 +43,61 @@ class Tail(NamedTuple):
 class Survey:
     """One window, as far as it is read."""
 
-    def __init__(  # noqa: PLR0915  # the list of its fields
+    leaf: Leaf
+    growth = 0
+    """What the edits so far have added."""
+    suffix = ""
+    """What closes the open fence."""
+    body = False
+    """The open fence or table has a line in this chunk."""
+    hollow = False
+    """The innermost item has nothing but its marker so far."""
+    heading = -1
+    """Where the heading begins that is the last block, or -1."""
+    resumed = -1
+    """Where the paragraph's text begins that the chunk goes on with, or -1."""
+    block: Boundary | None = None
+    line: Boundary | None = None
+    lone: Boundary | None = None
+    """A cut that breaks nothing, but leaves a heading alone, or a line that may go on."""
+    dangling = False
+    """A fence was left without a closer since the last text."""
+    tail: Tail | None = None
+
+    def __init__(
         self, view: str, state: State, limit: int, measure: Measure, *, final: bool, markup: bool = True
     ) -> None:
         self.view = view
-        self.size = len(view)
+        size = self.size = len(view)
         self.limit = limit
         self.measure = measure
         self.final = final
         self.markup = markup
         self.state = state
+        self.leaf, self.containers, self.fence, self.header, _, mid = state
+        self.fence_containers = self.containers
+        self.base = len(self.containers)
         self.opening = opening(state, limit, measure)
         self.room = limit - measure(self.opening.prefix)
-        self.growth = 0
         ink = INK.search(view)
-        self.ink = ink.start() if ink else self.size
-        keeps = state.mid or state.leaf in (Leaf.FENCE, Leaf.INDENTED)
-        self.start = 0 if keeps else view.rfind("\n", 0, self.ink) + 1
-        self.last = self.size if final else self.size - 1
+        self.ink = ink.start() if ink else size
+        keeps = mid or self.leaf in ("fence", "indented")
+        start = self.start = 0 if keeps else view.rfind("\n", 0, self.ink) + 1
+        self.last = size if final else size - 1
         self.cap = self.reach(self.room)
-        self.half = reach(view, self.start, (limit + 1) // 2 - (limit - self.room), measure)
-
-        self.leaf = state.leaf
-        self.containers = state.containers
-        self.fence = state.fence
-        self.fence_containers = state.containers
-        self.suffix = ""
-        self.header = state.header
-        self.base = len(state.containers)
-        self.body = False
-        """The open fence or table has a line in this chunk."""
-        self.code = self.size
-        """Where the code of the open fence begins in this chunk."""
-        self.opener = self.start
+        self.half = reach(view, start, (limit + 1) // 2 - (limit - self.room), measure)
+        self.pos = self.text_end = self.para = self.row = start
+        self.opener = start
         """Where the line begins that opens the open fence."""
+        self.code = self.resumed_end = self.tail_end = size
+        """Where the code of the open fence begins; where the paragraph ends that the chunk goes on with, and that which
+        runs over the room, as far as they are known."""
         self.markers: dict[int, str] = {}
         """Of the list items that began here, by depth, the character that tells their list from another."""
-        self.hollow = False
-        """The innermost item has nothing but its marker so far."""
-        self.heading = -1
-        """Where the heading begins that is the last block, or -1."""
-        self.para = self.start
-        self.row = self.start
-        self.resumed = -1
-        self.resumed_end = self.size
-        """Where the paragraph's text begins that the chunk goes on with."""
         self.edits: list[Edit] = []
-
-        self.pos = self.start
-        self.text_end = self.start
-        self.block: Boundary | None = None
-        self.line: Boundary | None = None
-        self.lone: Boundary | None = None
-        """A cut that breaks nothing, but leaves a heading alone, or a line that may go on."""
-        self.loose = state.leaf is Leaf.HEADING or (state.leaf is Leaf.TABLE and not self.opening.prefix)
+        self.loose = self.leaf == "heading" or (self.leaf == "table" and not self.opening.prefix)
         """The chunk's first lines are written as a paragraph, but are none."""
-        self.dangling = False
-        """A fence was left without a closer since the last text."""
-        self.tail: Tail | None = None
-        self.tail_end = self.size
-        """Where the paragraph ends that runs over the room, as far as it is known."""
-        if self.fence and self.leaf is Leaf.FENCE:
+        if self.fence and self.leaf == "fence":
             self.set_fence(self.fence)
             self.suffix = self.suffix if self.opening.prefix else ""
 
@@ -131,26 +125,26 @@ class Survey:
             self.growth += len(insert) - (stop - start)
             self.cap = self.reach(self.room - self.growth)
 
-    def boundary(self, end: int, pos: int, leaf: Leaf = Leaf.NONE) -> None:
+    def boundary(self, end: int, pos: int, leaf: Leaf = "none") -> None:
         """Note that the text may be cut before the line at ``pos``, if what comes before it fits."""
         if end <= self.ink or self.tail:
             return
-        suffix = self.suffix if self.dangling or self.leaf is Leaf.FENCE else ""
-        if leaf is Leaf.FENCE and end < pos - 1 <= self.cap_before(suffix):
+        suffix = self.suffix if self.dangling or self.leaf == "fence" else ""
+        if leaf == "fence" and end < pos - 1 <= self.cap_before(suffix):
             end = pos - 1  # the blank lines of code before the cut are code, too
         elif end > (self.cap_inside(suffix, end) if suffix else self.cap):
             return
         if self.heading >= 0 and not (self.heading <= self.ink and end >= self.half):
             self.lone = Boundary(end, pos, State(leaf, self.containers), suffix)
-        elif leaf is Leaf.NONE:
-            self.block = Boundary(end, pos, State(Leaf.NONE, self.containers), suffix)
+        elif leaf == "none":
+            self.block = Boundary(end, pos, State("none", self.containers), suffix)
         else:
             self.line = Boundary(end, pos, State(leaf, self.containers, self.fence, self.header), suffix)
 
     def doubtful(self, pos: int) -> None:
         """Note a line end before a line that may or may not go on with the block; used where nothing better is."""
         if self.ink < self.text_end <= self.cap and not self.tail:
-            self.lone = Boundary(self.text_end, pos, State(Leaf.NONE, self.containers), "")
+            self.lone = Boundary(self.text_end, pos, State("none", self.containers), "")
 
     def cap_before(self, suffix: str) -> int:
         """Say how far the text may go if something follows it."""
@@ -172,12 +166,14 @@ class Survey:
     def strays(self) -> bool:
         """Say whether the paragraph ends without closing a marker that was reopened in front of it."""
         marks = "".join(self.state.marks)
-        going_on = self.leaf is Leaf.PARAGRAPH and self.para == self.resumed and not self.final
+        going_on = self.leaf == "paragraph" and self.para == self.resumed and not self.final
         found = spans(marks + self.view[self.resumed : self.resumed_end], open_ended=going_on)
         return sum(span.start < len(marks) for span in found) < len(self.state.marks)
 
     def reach(self, budget: int) -> int:
         """Say how far a number of units goes; never to the end of a window that is not the end of the text."""
+        if self.measure is len:
+            return min(self.start + max(budget, 0), self.last)
         return min(reach(self.view, self.start, budget, self.measure), self.last)
 
     def advance(self, start: int, eol: int, leaf: Leaf | None = None) -> None:
@@ -185,19 +181,19 @@ class Survey:
         self.pos = eol + 1
         self.text_end = eol
         self.dangling = False
-        if self.para == self.resumed and self.leaf is Leaf.PARAGRAPH:
+        if self.para == self.resumed and self.leaf == "paragraph":
             self.resumed_end = eol
-        if self.tail and self.leaf is Leaf.PARAGRAPH and self.para == self.tail.start:
+        if self.tail and self.leaf == "paragraph" and self.para == self.tail.start:
             self.tail_end = eol
         if eol <= self.cap or self.tail:
             return
-        leaf = leaf or self.leaf
-        if leaf not in (Leaf.FENCE, Leaf.INDENTED):
+        kind: Leaf = leaf or self.leaf
+        if kind not in ("fence", "indented"):
             stripped = len(self.view[:eol].rstrip())
             if stripped <= self.cap:
                 self.text_end = stripped
                 return
-        self.tail = Tail(leaf, self.para if leaf is Leaf.PARAGRAPH else start, self.containers)
+        self.tail = Tail(kind, self.para if kind == "paragraph" else start, self.containers)
         self.tail_end = eol
 
     def set_fence(self, fence: Fence) -> None:

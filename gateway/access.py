@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gateway.inbound import MessageReceived
+from gateway.redaction import redact
 
 ANY = "*"
 """Everybody, or everywhere; it has to be written."""
@@ -58,4 +59,5 @@ def _gaps(allow: Allow, users: Ids, channels: Ids) -> Iterator[str]:
 def _strange(allowed: frozenset[str], ids: Ids) -> Iterator[str]:
     for identifier in sorted(allowed - {ANY}):
         if not re.fullmatch(ids.pattern, identifier):
-            yield f'"{identifier}" in {ids.name} is not an id and allows nothing: names do not count. {ids.find}'
+            written = redact(identifier)  # a token that was pasted into the wrong line
+            yield f'"{written}" in {ids.name} is not an id and allows nothing: names do not count. {ids.find}'

@@ -16,12 +16,12 @@ import anyio
 
 from gateway import access
 from gateway.access import Allow
-from gateway.adapter import Adapter, Receive
+from gateway.adapter import Receive
 from gateway.agent import Agent
 from gateway.configuration import AgentSettings, Configuration, Document, PacingSettings
-from gateway.conversation import Conversations, Watch
+from gateway.conversation import Conversations, Platform, Watch
 from gateway.delivery import Delivery
-from gateway.error import ConfigurationError, StoreError
+from gateway.error import ConfigurationError, DragomanError, StoreError
 from gateway.inbound import Ignored, Inbound, MessageReceived
 from gateway.store import Store
 
@@ -39,22 +39,13 @@ OURS = ("model", "agent", "store", "pacing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Platform:
-    """A configured platform: its adapter, who may use it, and what the operator should be told about that."""
-
-    name: str
-    adapter: Adapter
-    allow: Allow
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """All that a gateway is made of, checked and not yet running."""
 
     store: AbstractAsyncContextManager[Store]
     agent: Agent
     platforms: tuple[Platform, ...]
+    warnings: tuple[str, ...]
     concurrent_runs: int
     time_scale: float
 
@@ -88,7 +79,7 @@ def assemble(configuration: Configuration) -> Parts:
     """
     known = [name for name in _modules("adapters") if name != "loopback"]
     configuration.refuse_unknown_tables([*OURS, *known])
-    platforms = tuple(_platform(configuration, name) for name in known if name in configuration.tables)
+    platforms = [_platform(configuration, name) for name in known if name in configuration.tables]
     if not platforms:
         tables = " or ".join(f"[{name}]" for name in known)
         msg = f"{configuration.place('')}: no platform is configured; add the table {tables} (see the README)"
@@ -98,7 +89,8 @@ def assemble(configuration: Configuration) -> Parts:
     return Parts(
         store=store.create(configuration.read("store", store.Settings)),
         agent=_agent(configuration, settings),
-        platforms=platforms,
+        platforms=tuple(platform for platform, _ in platforms),
+        warnings=tuple(warning for _, warnings in platforms for warning in warnings),
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
     )
@@ -114,25 +106,34 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         stop: set by whoever wants it to end.
 
     Raises:
-        ExceptionGroup: of what ended it: ``AdapterError``, where a platform does not let us in; ``ConfigurationError``,
-            where a secret is missing; ``StoreError``, where the store cannot be read.
+        AdapterError: a platform does not let us in (any more).
+        ConfigurationError: a secret of a platform is missing.
         StoreError: the store cannot be opened.
     """
     delivery = Delivery(time_scale=parts.time_scale)
+    refusals: list[DragomanError] = []
+    for warning in parts.warnings:
+        log.warning("%s", warning)
     async with parts.store as store, anyio.create_task_group() as adapters:
         conversations = Conversations(
             store=store,
             agent=parts.agent,
             delivery=delivery,
-            adapters={platform.name: platform.adapter for platform in parts.platforms},
+            platforms={platform.name: platform for platform in parts.platforms},
             watch=watch,
             limit=parts.concurrent_runs,
         )
         connected = _Countdown(len(parts.platforms), ready)
+
+        async def connect(platform: Platform) -> None:
+            try:
+                await platform.adapter.run(_receiver(platform.allow, store), connected)
+            except DragomanError as error:  # answers in progress may still end: an adapter performs without its socket
+                refusals.append(error)
+                stop.set()
+
         for platform in parts.platforms:
-            for warning in platform.warnings:
-                log.warning("[%s] %s", platform.name, warning)
-            adapters.start_soon(platform.adapter.run, _receiver(platform.allow, store), connected)
+            adapters.start_soon(connect, platform)
         async with anyio.create_task_group() as runners:  # ends before the adapters do: it needs them to the last
             runners.start_soon(delivery.run)
             runners.start_soon(_keep_tidy, store)
@@ -140,6 +141,8 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
             await conversations.run()
             runners.cancel_scope.cancel()
         adapters.cancel_scope.cancel()
+    if refusals:
+        raise refusals[0]
 
 
 def _receiver(allow: Allow, store: Store) -> Receive:
@@ -188,12 +191,14 @@ class _Countdown:
             self._done()
 
 
-def _platform(configuration: Configuration, name: str) -> Platform:
+def _platform(configuration: Configuration, name: str) -> tuple[Platform, tuple[str, ...]]:
+    """A platform, and what the operator should be told about who may use it."""
     module = import_module(f"adapters.{name}")
     settings = configuration.read(name, module.Settings)
-    allow = module.allow(settings)
+    allow: Allow = module.allow(settings)
     warnings = access.warnings(allow, users=module.USERS, channels=module.CHANNELS)
-    return Platform(name=name, adapter=module.create(settings), allow=allow, warnings=warnings)
+    platform = Platform(name=name, adapter=module.create(settings), allow=allow)
+    return platform, tuple(f"[{name}] {warning}" for warning in warnings)
 
 
 def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:

@@ -1,7 +1,8 @@
 """The configuration: a TOML file, read so that every complaint names its line and the mend.
 
 Rule 1: a key that nobody asked for is an error, not a shrug: it is most likely a mistyped one.
-Rule 2: a table that the file holds replaces the built-in one whole; one that it does not hold is the built-in one.
+Rule 2: a key that the file does not hold is the built-in one. A table of ``WHOLE`` is the file's own, or the built-in
+        one whole, for its keys belong together: one model's name and another's limits would make a third.
 Rule 3: all that is wrong with a table is said at once.
 Rule 4: nothing that stands where a secret is named is repeated: people paste the secret itself there.
 """
@@ -14,8 +15,9 @@ from difflib import get_close_matches
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_type_hints
+from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from gateway.error import ConfigurationError
 from gateway.secret import SECRET_PATTERN
@@ -26,10 +28,39 @@ if TYPE_CHECKING:
 FILE_NAME = "dragoman.toml"
 """What the configuration is called where nobody names another file."""
 
+WHOLE = frozenset({"model", "store"})
+"""The tables whose keys belong together: rule 2."""
+
 Settings = TypeVar("Settings")
 
 STRICT = ConfigDict(extra="forbid")
 """For the ``__pydantic_config__`` of settings: rule 1."""
+
+
+def _web_address(text: str) -> str:
+    """The text, if a request can go there.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    form = "must be an address such as https://host/path/"
+    if not (text.isprintable() and " " not in text):
+        raise ValueError(form)
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # looked at only when it is asked for
+    except ValueError as error:
+        raise ValueError(form) from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(form)
+    if "@" in parts.netloc:
+        msg = "must be an address without a user and a password, for these are sent in another way"
+        raise ValueError(msg)
+    return text
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+"""``http://`` or ``https://``, a host, perhaps a port and a path, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +186,7 @@ class Configuration:
 
     def place(self, table: str, *keys: str) -> str:
         """Where something stands, as ``file:line``."""
-        return self._holder(table).place(table, *keys)
+        return self._holder(table, *keys[:1]).place(table, *keys)
 
     def value(self, table: str, key: str) -> object:
         """A single value; none where it is absent."""
@@ -176,8 +207,21 @@ class Configuration:
             raise ConfigurationError("\n".join(complaints)) from None
 
     def path(self, table: str, name: str) -> Path:
-        """A file that a table names, seen from the folder of the file that holds the table."""
-        return self._holder(table).path.parent / Path(name).expanduser()
+        """A file that a table names, seen from the folder of the configuration that names it.
+
+        Raises:
+            ConfigurationError: it can be no file's name.
+        """
+        written, built_in = _table(self._written, table).values(), _table(self._defaults, table).values()
+        holder = self._defaults if name in built_in and name not in written else self._written
+        try:
+            if "\0" not in name:
+                return holder.path.parent / Path(name).expanduser()
+        except RuntimeError:
+            pass  # it begins with the home folder of somebody who has none
+        key = next((key for key, value in _table(holder, table).items() if value == name), "")
+        msg = f"{holder.place(table, key)}: {name!r} in [{table}] is no name of a file"
+        raise ConfigurationError(msg)
 
     def refuse_unknown_tables(self, known: Sequence[str]) -> None:
         """Make sure that the user wrote no table that nobody reads.
@@ -193,20 +237,24 @@ class Configuration:
         if complaints:
             raise ConfigurationError("\n".join(complaints))
 
-    def _holder(self, table: str) -> Document:
-        built_in = table in self._defaults.tables and table not in self._written.tables
-        return self._defaults if built_in else self._written
+    def _holder(self, table: str, *keys: str | int) -> Document:
+        """Where a table stands, or a key of it: in what is built in only where the file is silent."""
+        written, built_in = _table(self._written, table), _table(self._defaults, table)
+        completed = table not in WHOLE and any(key in built_in and key not in written for key in keys)
+        silent = table in self._defaults.tables and table not in self._written.tables
+        return self._defaults if completed or silent else self._written
 
     def _content(self, table: str) -> dict[str, Any]:
-        content = self._holder(table).tables.get(table, {})
-        if not isinstance(content, dict):
+        if not isinstance(self._written.tables.get(table, {}), dict):
             msg = f"{self.place(table)}: {table} is a table; write [{table}] and its keys below it"
             raise ConfigurationError(msg)
-        return cast("dict[str, Any]", content)
+        if table in WHOLE and table in self._written.tables:
+            return _table(self._written, table)
+        return _table(self._defaults, table) | _table(self._written, table)
 
     def _complaint(self, table: str, detail: "ErrorDetails", hints: Mapping[str, object]) -> str:
         keys = [str(key) for key in detail["loc"]]
-        place = self._holder(table).place(table, *detail["loc"])
+        place = self._holder(table, *detail["loc"][:1]).place(table, *detail["loc"])
         name = ".".join(keys)
         match detail["type"]:
             case "unexpected_keyword_argument":
@@ -216,8 +264,16 @@ class Configuration:
                 return f"{place}: [{table}] needs the key {name!r}; add it below this line"
             case _ if SECRET_PATTERN in repr(hints.get(keys[0])):
                 return f"{place}: {name} in [{table}]: name where the secret is, as env:VARIABLE or file:PATH"
+            case "value_error":
+                return f"{place}: {name} in [{table}] {detail['msg'].removeprefix('Value error, ')}"
             case _:
                 return f"{place}: {name} in [{table}]: {detail['msg']}, not {detail['input']!r}"
+
+
+def _table(document: Document, name: str) -> dict[str, Any]:
+    """What a document holds of a table; nothing where it has none, or something else in its place."""
+    content = document.tables.get(name)
+    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
 
 
 def _meant(name: str, known: Sequence[str]) -> str:

@@ -2,16 +2,21 @@
 
 Rule 1: a message is closed in the store only when its answer is on the screen; until then a restart finds it again.
 Rule 2: a run that fails harms no other conversation.
-Rule 3: what the store refuses is tried again: an answer that was shown must not be given twice.
+Rule 3: what the store refuses is tried again until it is taken: an answer that was shown must not be given twice.
+Rule 4: what waits to be shown holds up nobody who waits for the model.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import TypeVar
 
 import anyio
 
-from gateway import history
+from gateway import access, history
+from gateway.access import Allow
 from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.agent import Agent, Answer, answer
@@ -29,8 +34,10 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3
 """How often a message is tried whose run ended in a crash."""
 
-STORE_TRIES, STORE_PATIENCE = 60, 1.0
-"""How often something is written that the store refuses, and the real seconds between two tries."""
+STORE_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Real seconds until the store is asked again that refused, once, twice, ... To give up would be to answer twice."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +58,15 @@ Watch = Callable[[Envelope | RunEnded], None]
 """Sees every event of every run, and each run's end. Must not block."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """A configured platform: its adapter, and who may use it. That is asked again when a message's turn has come."""
+
+    name: str
+    adapter: Adapter
+    allow: Allow
+
+
 class Conversations:
     """Answers what is in the mailboxes.
 
@@ -58,9 +74,9 @@ class Conversations:
         store: holds the mailboxes.
         agent: answers.
         delivery: shows the answers.
-        adapters: the adapter of each platform, by its name.
+        platforms: where messages come from, by name.
         watch: told of everything.
-        limit: how many runs may go on at once.
+        limit: how many answers the model may write at once. Answers that only wait to be shown do not count.
     """
 
     def __init__(
@@ -69,14 +85,14 @@ class Conversations:
         store: Store,
         agent: Agent,
         delivery: Delivery,
-        adapters: Mapping[str, Adapter],
+        platforms: Mapping[str, Platform],
         watch: Watch,
         limit: int,
     ) -> None:
         self._store = store
         self._agent = agent
         self._delivery = delivery
-        self._adapters = adapters
+        self._platforms = platforms
         self._watch = watch
         self._slots = anyio.Semaphore(limit)
         self._starting = anyio.CancelScope()
@@ -96,58 +112,76 @@ class Conversations:
     async def _next(self) -> str:
         """A conversation that is due, and ours from now on."""
         while True:
-            if claimed := await self._store.claim(1):
+            if claimed := await _patiently("claim", lambda: self._store.claim(1)):
                 return claimed[0]
             await self._store.wait_due()
 
     async def _work(self, conversation: str) -> None:
-        try:
-            adapter = self._adapters.get(Address.from_key(conversation).platform)
-            if adapter is None:  # not even loaded: that would count as an attempt
-                log.error("%s: its platform is not configured; its messages wait", conversation)
-                return
-            await self._answer_next(conversation, adapter)
-        except OwnershipLostError:
-            log.warning("%s: taken over by another process", conversation)
-        finally:
-            self._slots.release()
+        with ExitStack() as slot:
+            slot.callback(self._slots.release)
+            try:
+                if (platform := self._platform(conversation)) is not None:
+                    await self._answer_next(conversation, platform, slot)
+            except OwnershipLostError:
+                log.warning("%s: taken over by another process", conversation)
 
-    async def _answer_next(self, conversation: str, adapter: Adapter) -> None:
+    def _platform(self, conversation: str) -> Platform | None:
+        """Where a conversation is. What cannot be answered is not even loaded: that would count as an attempt."""
         try:
-            work = await self._store.load(conversation)
+            platform = self._platforms.get(Address.from_key(conversation).platform)
+        except ValueError as error:
+            log.error("%s: its messages wait: %s", conversation, error)  # noqa: TRY400 - the message says it whole
+            return None
+        if platform is None:
+            log.error("%s: its platform is not configured; its messages wait", conversation)
+        return platform
+
+    async def _answer_next(self, conversation: str, platform: Platform, slot: ExitStack) -> None:
+        try:
+            work = await _patiently(conversation, lambda: self._store.load(conversation))
         except UnreadableError as error:
-            log.error("run r%d: set aside unanswered: %s", error.sequence, error)  # noqa: TRY400 - the message says it whole
-            await self._store.reject(conversation, error.sequence)
+            sequence = error.sequence
+            log.error("run r%d: set aside unanswered: %s", sequence, error)  # noqa: TRY400 - the message says it whole
+            await _patiently(conversation, lambda: self._store.reject(conversation, sequence))
             return
         if work is None:
-            await self._store.release(conversation)
+            await _patiently(conversation, lambda: self._store.release(conversation))
             return
         try:
-            entries = await self._answer(work, adapter)
+            entries = [history.to_json(entry) for entry in await self._answer(work, platform, slot)]
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True), suppress(StoreError):  # it is open in any case, an attempt older
+                await self._store.postpone(work)
+            raise
         except Exception:
             log.exception("run %s: failed in %s; its message is tried again", _run_id(work), conversation)
-            await self._store.release(conversation)
+            await _patiently(conversation, lambda: self._store.release(conversation))
         else:
-            await self._finish(work, entries)
+            await _patiently(conversation, lambda: self._store.finish(work, entries))
 
-    async def _answer(self, work: Work, adapter: Adapter) -> list[Entry]:
+    async def _answer(self, work: Work, platform: Platform, slot: ExitStack) -> list[Entry]:
         """Answer a message, and say what of it goes into the history."""
         asked = Asked(speaker=work.message.user, text=work.message.text)
+        if not access.admits(platform.allow, work.message):
+            log.warning("run %s: not answered, %s is no longer allowed", _run_id(work), work.message.user)
+            return []
         if work.attempt > ATTEMPTS:
-            await self._set_aside(work, adapter)
+            slot.close()
+            await self._set_aside(work, platform.adapter)
             return [asked]
         stream = EventStream(_run_id(work))
-        reply = Reply(address=work.message.address, capabilities=adapter.capabilities, run_id=stream.run_id)
+        capabilities = platform.adapter.capabilities
+        reply = Reply(address=work.message.address, capabilities=capabilities, run_id=stream.run_id)
         said = [history.from_json(entry) for entry in work.history]
         messages = history.messages([*said, asked], room=self._agent.history_characters)
-        answered = await self._converse(messages, stream, reply, adapter)
+        answered = await self._converse(messages, stream, reply, platform.adapter, slot)
         self._tell_end(work, reply, answered.reason)
         if reply.failure is not None:
             return [asked]  # nobody read the answer
         return [asked, Answered(text=answered.text, native=answered.native)]
 
     async def _converse(
-        self, messages: tuple[Message, ...], stream: EventStream, reply: Reply, adapter: Adapter
+        self, messages: tuple[Message, ...], stream: EventStream, reply: Reply, adapter: Adapter, slot: ExitStack
     ) -> Answer:
         """One run, from its first event to its last operation."""
         unseen = anyio.CancelScope()
@@ -160,7 +194,8 @@ class Conversations:
             tasks.start_soon(self._consume, stream, reply)
             tasks.start_soon(show)
             answered = await answer(self._agent, messages, stream, stop=unseen)
-        return answered  # noqa: RET504 # pyright: ignore[reportPossiblyUnboundVariable]  # a task group swallows no error
+            slot.close()
+        return answered  # pyright: ignore[reportPossiblyUnboundVariable]  # a task group swallows no error
 
     async def _consume(self, stream: EventStream, reply: Reply) -> None:
         async for envelope in stream:
@@ -188,18 +223,18 @@ class Conversations:
             )
         )
 
-    async def _finish(self, work: Work, entries: list[Entry]) -> None:
-        """Close the message. A store that refuses for long cannot be worked with: its error ends the gateway."""
-        texts = [history.to_json(entry) for entry in entries]
-        for _ in range(STORE_TRIES - 1):
-            try:
-                return await self._store.finish(work, texts)
-            except OwnershipLostError:
-                raise
-            except StoreError as error:
-                log.error("run %s: the store refused its end: %s", _run_id(work), error)  # noqa: TRY400 - it is a message
-            await anyio.sleep(STORE_PATIENCE)
-        return await self._store.finish(work, texts)
+
+async def _patiently(what: str, write: Callable[[], Awaitable[T]]) -> T:
+    """What the store says to a write that it may refuse for a while: a full disk, another program's lock."""
+    for pause in chain(STORE_PAUSES, repeat(STORE_PAUSES[-1])):
+        try:
+            return await write()
+        except (OwnershipLostError, UnreadableError):
+            raise
+        except StoreError as error:
+            log.error("%s: the store refuses, tried again in %g s: %s", what, pause, error)  # noqa: TRY400 - says it whole
+        await anyio.sleep(pause)
+    raise AssertionError
 
 
 def _run_id(work: Work) -> str:

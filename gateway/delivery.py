@@ -140,7 +140,8 @@ class Delivery:
         showing.failures = showing.failures + 1 if isinstance(outcome, Unreachable | Unknown) else 0
         if isinstance(outcome, RateLimited):
             self._pacer.park(candidate, self._now(), outcome.retry_after)
-        elif showing.failures:
+        elif isinstance(outcome, Unreachable | Unknown):
+            log.warning("%s: tried again soon: %s", candidate.name, outcome.reason)
             self._pacer.hold(candidate.name, self._now(), BACK_OFF[min(showing.failures, len(BACK_OFF)) - 1])
         _step(showing, lambda: showing.reply.settle(outcome))
         showing.performing = False

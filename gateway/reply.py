@@ -11,7 +11,7 @@ Rule 5: however the run ends, all of its text is shown, and then a sentence that
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from chunker import Chunk, Chunker, split
@@ -33,10 +33,10 @@ from gateway.operation import (
 )
 
 NO_ANSWER = "(The model gave no answer.)"
-MAY_BE_A_REPEAT = "(This may be a repeat.)\n\n"
+MAY_BE_A_REPEAT = "(The next message may be a repeat.)"
 
-DOUBTS = 3
-"""How often a message is posted of which nobody knows whether it arrived: each time may be one more on the screen."""
+DOUBTS = 10
+"""How many posts of a reply may stay without an answer: each of them may be one more message on the screen."""
 
 ENDINGS: dict[EndReason, str] = {
     "complete": "",
@@ -93,6 +93,7 @@ class _Piece:
     text: str
     start: int
     end: int
+    notice: bool = False
 
 
 @dataclass(slots=True)
@@ -101,7 +102,6 @@ class _Open:
 
     message_id: str | None = None
     shown: str = ""
-    doubts: int = 0
     markup: bool = True
     live: bool = True
 
@@ -121,12 +121,12 @@ class Reply:
         self.bubbles: list[Bubble] = []
         self.failure: str | None = None
         self._run_id = run_id
-        self._bubble = min(capabilities.bubble, max(1, capabilities.limit - len(MAY_BE_A_REPEAT)))
-        self._chunker = Chunker(self._bubble, unit=capabilities.unit)
+        self._chunker = Chunker(capabilities.bubble, unit=capabilities.unit)
         self._length = 0
         self._due: deque[_Piece] = deque()
         self._open = _Open()
         self._stale = False
+        self._doubts = 0
         self._error: ErrorType | None = None
         self._ended = False
         self._in_flight: Operation | None = None
@@ -195,6 +195,10 @@ class Reply:
     def _recover(self, operation: Operation, outcome: Outcome) -> None:
         """What an outcome means that leaves the screen as it was, or in doubt. The newest state goes next."""
         match outcome:
+            case MessageGone() if isinstance(operation, PostMessage):
+                self.failure = "what it was to be posted to is gone"
+            case NotModified():
+                self.failure = "the platform will not post it"
             case MessageGone():
                 self._open.message_id, self._open.shown = None, ""
             case MarkupRejected() if self._open.markup:
@@ -204,9 +208,7 @@ class Reply:
             case TooLong():
                 self._cut_again()
             case Unknown(reason=reason) if isinstance(operation, PostMessage):
-                self._open.doubts += 1
-                if self._open.doubts == DOUBTS:
-                    self.failure = f"posted {DOUBTS} times without an answer, so it may be there already: {reason}"
+                self._doubt(reason)
             case Unknown():
                 self._open.shown = ""
             case Forbidden(reason=reason) | MarkupRejected(reason=reason):
@@ -214,13 +216,20 @@ class Reply:
             case _:
                 pass  # rate limited or unreachable: nothing changed, and the pacer says when it may go again
 
+    def _doubt(self, reason: str) -> None:
+        """A post may have arrived or not. It goes again, behind a notice that says so."""
+        self._doubts += 1
+        if self._doubts == DOUBTS:
+            self.failure = f"posted {DOUBTS} times without an answer, so it may be there already: {reason}"
+        elif not (self._due and self._due[0].notice):
+            place = self.bubbles[-1].end if self.bubbles else 0
+            self._due.extendleft(reversed(self._notice(MAY_BE_A_REPEAT, place)))
+
     def _need(self, priority: Priority) -> Need:
         return Need(priority=priority, message_id=self._open.message_id)
 
     def _text(self) -> str:
-        text = self._due[0].text if self._due else self._chunker.preview()
-        mark = MAY_BE_A_REPEAT if self._open.doubts else ""
-        return mark + text if text else ""
+        return self._due[0].text if self._due else self._chunker.preview()
 
     def _operation(self, text: str) -> Operation:
         markup, message_id = self._open.markup, self._open.message_id
@@ -236,13 +245,17 @@ class Reply:
                 Bubble(message_id=self._open.message_id or "", text=self._open.shown, start=piece.start, end=piece.end)
             )
             self._open = _Open()
+            self._stale = bool(self._chunker.preview())  # of what is behind it, nothing was shown yet
 
     def _enqueue(self, chunks: list[Chunk]) -> None:
         self._due.extend(_Piece(text=chunk.text, start=chunk.start, end=chunk.end) for chunk in chunks)
 
     def _tell(self, sentence: str) -> None:
-        for part in split(sentence, self._bubble, unit=self.capabilities.unit):
-            self._due.append(_Piece(text=part.text, start=self._length, end=self._length))
+        self._due.extend(self._notice(sentence, self._length))
+
+    def _notice(self, sentence: str, place: int) -> list[_Piece]:
+        chunks = split(sentence, self.capabilities.bubble, unit=self.capabilities.unit)
+        return [_Piece(text=chunk.text, start=place, end=place, notice=True) for chunk in chunks]
 
     def _ending(self, reason: EndReason) -> str:
         if reason == "complete" and not (self._due or self.bubbles):
@@ -257,5 +270,5 @@ class Reply:
         if len(smaller) < 2:
             self.failure = f"the platform refuses even {len(piece.text)} characters as too long"
         ends = [piece.start] * (len(smaller) - 1) + [piece.end]
-        parts = [_Piece(text=part.text, start=piece.start, end=end) for part, end in zip(smaller, ends, strict=True)]
+        parts = [replace(piece, text=part.text, end=end) for part, end in zip(smaller, ends, strict=True)]
         self._due.extendleft(reversed(parts))

@@ -8,7 +8,9 @@ from pydantic import Field
 
 from gateway.error import ConfigurationError
 
-SECRET_PATTERN = r"^(env|file):.+$"  # noqa: S105 - the form of a name, no secret
+# A variable's name is held to its letters, because no token is made of them alone: one that was pasted is refused here.
+# No backslash: it must be found again in the repr of a type.
+SECRET_PATTERN = "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"  # noqa: S105 - the form of a name, no secret
 
 SecretName = Annotated[str, Field(pattern=SECRET_PATTERN)]
 """``env:VARIABLE`` or ``file:PATH``: where a secret is to be found."""

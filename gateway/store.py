@@ -37,8 +37,8 @@ class Store(Protocol):
 
     Raises:
         StoreError: from any method, where the database refuses; nothing was changed then.
-        OwnershipLostError: from ``load``, ``finish``, ``reject`` and ``release``, where the conversation is not ours
-            (any more) or the message is closed already.
+        OwnershipLostError: from ``load``, ``finish``, ``reject``, ``postpone`` and ``release``, where the conversation
+            is not ours (any more) or the message is closed already.
     """
 
     async def ingest(self, inbound: Inbound) -> bool:
@@ -63,6 +63,10 @@ class Store(Protocol):
 
     async def reject(self, conversation: str, sequence: int) -> None:
         """Close a message that cannot be read, without an answer, and give the conversation back."""
+        ...
+
+    async def postpone(self, work: Work) -> None:
+        """Give a conversation back as it was before ``load``: the attempt was stopped in good order, and is not one."""
         ...
 
     async def release(self, conversation: str) -> None:

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from adapters.slack.adapter import SlackAdapter
 from gateway.access import Allow, Ids
 from gateway.adapter import Adapter
+from gateway.configuration import WebAddress
 from gateway.secret import SecretName
 
 USERS = Ids(
@@ -43,7 +44,7 @@ class Settings:
 
     bot_token: SecretName = "env:SLACK_BOT_TOKEN"  # noqa: S105 - where it is, not what it is
     app_token: SecretName = "env:SLACK_APP_TOKEN"  # noqa: S105
-    base_url: str = "https://slack.com/api/"
+    base_url: WebAddress = "https://slack.com/api/"
     allow_users: tuple[str, ...] = ()
     allow_channels: tuple[str, ...] = ()
     surface: Literal["edit", "post"] = "edit"

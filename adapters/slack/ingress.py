@@ -4,7 +4,7 @@ Rule 1: a payload is given to ``keep`` before bolt looks at it, and is acknowled
     everything is acknowledged that was stored, whether somebody listens for it or not, and nothing else is.
 Rule 2: payloads are kept in the order in which they came through the socket.
 Rule 3: a token that Slack does not take any more ends it; all else is tried again for ever.
-Rule 4: when it ends, no task and no connection is left.
+Rule 4: when it ends, no task and no connection is left, and what breaks because the socket is closed is not told.
 
 Sources: https://docs.slack.dev/apis/events-api/using-socket-mode and the SDK's own code, whose attempts to connect
 never end and use one address over and over, though an address is good for one connection only.
@@ -13,6 +13,7 @@ never end and use one address over and over, though an address is good for one c
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from time import time
 from typing import Any
 
@@ -89,12 +90,25 @@ class _Socket(SocketModeClient):
     current_session_monitor: asyncio.Future[Any] | None
 
     def __init__(self, web: AsyncWebClient, app_token: str, url: str) -> None:
-        super().__init__(app_token=app_token, web_client=web, ping_interval=PING)
+        self._leaving = False
+        super().__init__(app_token=app_token, logger=self._logger(), web_client=web, ping_interval=PING)
         self.proxy = web.proxy
         self.wss_uri = url
         self.refused = anyio.Event()
         self.refusal = ""
         self._running: set[asyncio.Future[Any]] = set()
+
+    def _logger(self) -> logging.Logger:
+        """One for this socket alone: another one may be opened while this one is left."""
+        logger = logging.Logger(f"{__name__}.socket")
+        logger.parent = log
+        logger.addFilter(self._tells)
+        return logger
+
+    def _tells(self, record: logging.LogRecord) -> bool:
+        """Whether a line of the SDK's is of use: while we leave, it complains that the socket closes under it."""
+        broken = record.exc_info is not None and isinstance(record.exc_info[1], ConnectionError)
+        return not (self._leaving and (broken or record.levelno <= logging.WARNING))
 
     async def issue_new_wss_url(self) -> str:
         """A further address; where the token is refused for good, also the end."""
@@ -124,6 +138,7 @@ class _Socket(SocketModeClient):
 
     async def leave(self) -> None:
         """Close the socket and wait for the end of all that runs. What was not acknowledged comes again."""
+        self._leaving = True
         with anyio.move_on_after(FAREWELL):
             await self.close()
         await self.aiohttp_client_session.close()  # the SDK does so, if it comes to it
@@ -132,6 +147,10 @@ class _Socket(SocketModeClient):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Verdict(BoltResponse):
+    """What came of storing. Any other response is bolt's own, and says nothing about that."""
 
 
 class _Handler(AsyncBaseSocketModeHandler):
@@ -144,21 +163,22 @@ class _Handler(AsyncBaseSocketModeHandler):
         client.socket_mode_request_listeners.append(self.handle)
 
     async def handle(self, client: AsyncBaseSocketModeClient, req: SocketModeRequest) -> None:
-        """Acknowledge the envelope if its payload was stored."""
+        """Acknowledge the envelope if its payload was stored; store it here where bolt did not come to that."""
         started = time()
-        try:
+        response: BoltResponse | None = None
+        with suppress(Exception):  # whatever bolt raises over a payload that it cannot read
             response = await run_async_bolt_app(self._bolt, req)
-        except Exception:  # noqa: BLE001 - whatever bolt raises over a payload that it cannot read
+        if not isinstance(response, _Verdict):  # bolt may also answer before it asks anybody
             response = await self._store(req.payload)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         await send_async_response(client, req, response, started)
 
-    async def _store(self, body: dict[str, Any]) -> BoltResponse:
+    async def _store(self, body: dict[str, Any]) -> _Verdict:
         try:
             await self._keep(body)
         except StoreError as error:
             log.warning("event %s was not stored, so Slack will send it again: %s", body.get("event_id"), error)
-            return BoltResponse(status=503, body="")
-        return BoltResponse(status=200, body="")
+            return _Verdict(status=503, body="")
+        return _Verdict(status=200, body="")
 
 
 def _bolt(web: AsyncWebClient, store: Callable[[dict[str, Any]], Awaitable[BoltResponse]]) -> AsyncApp:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from adapters.slack.decode import Identity
 from adapters.slack.outcome import Answer, NoAnswer
 from gateway.error import AdapterError
+from gateway.redaction import redact
 from gateway.secret import SecretName, reveal
 
 _KINDS = {
@@ -74,12 +75,12 @@ def secret(token: Token, name: SecretName) -> str:
     kind = next((kind for prefix, kind in _KINDS.items() if value.startswith(prefix)), token.kind)
     if kind != token.kind:
         msg = f"{name} should hold the {token.title}, but holds a {kind}. {token.source}"
-        raise AdapterError(msg)
+        raise _error(msg)
     if not (value.isascii() and value.isprintable()) or " " in value:
         msg = (
             f"{name} should hold the {token.title}, but what it holds has characters that no token has. {token.source}"
         )
-        raise AdapterError(msg)
+        raise _error(msg)
     return value
 
 
@@ -93,7 +94,7 @@ def identity(answer: Answer | NoAnswer, name: SecretName, base_url: str) -> Iden
     team, user, bot = body.get("team_id"), body.get("user_id"), body.get("bot_id")
     if not (isinstance(team, str) and isinstance(user, str) and isinstance(bot, str)):
         msg = f"{name} should hold the {BOT.title}, but what it holds belongs to no bot. {BOT.source}"
-        raise AdapterError(msg)
+        raise _error(msg)
     return Identity(team=team, user=user, bot=bot)
 
 
@@ -108,13 +109,18 @@ def socket_url(answer: Answer | NoAnswer, name: SecretName, base_url: str) -> st
 
 def refused(token: Token, name: SecretName, code: str) -> AdapterError:
     """The error for a token that Slack will not take."""
-    return AdapterError(f"Slack does not accept the {token.title} in {name}: it says {code}. {token.source}")
+    return _error(f"Slack does not accept the {token.title} in {name}: it says {code}. {token.source}")
+
+
+def _error(message: str) -> AdapterError:
+    """Without what was pasted where only its place should be named, and without what an address holds."""
+    return AdapterError(redact(message))
 
 
 def _accepted(answer: Answer | NoAnswer, token: Token, name: SecretName, base_url: str) -> Answer:
     if isinstance(answer, NoAnswer):
         msg = f"Slack cannot be reached at {base_url} ({answer.reason}). Check the network, the proxy and base_url."
-        raise AdapterError(msg)
+        raise _error(msg)
     if answer.ok:
         return answer
     if answer.error in FINAL:
@@ -122,4 +128,4 @@ def _accepted(answer: Answer | NoAnswer, token: Token, name: SecretName, base_ur
     wait = f" Slack asks to wait {answer.retry_after} seconds." if answer.retry_after else ""
     said = f"HTTP {answer.status}" + (f" and {answer.error}" if answer.error else "")
     msg = f"Slack does not let us in just now: {base_url} answers {said}.{wait} Try again; if it stays, check base_url."
-    raise AdapterError(msg)
+    raise _error(msg)

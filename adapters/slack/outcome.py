@@ -34,22 +34,18 @@ _ADMIN = "a workspace administrator has to allow it"
 _MENDS = {
     "access_denied": _ADMIN,
     "accesslimited": "this network may not use the workspace; " + _ADMIN,
-    "account_inactive": _REINSTALL,
     "cannot_reply_to_message": "this message takes no replies; write to the bot elsewhere",
     "cant_update_message": "the message is another app's; was the bot token changed for another app's?",
     "channel_not_found": _INVITE,
     "edit_window_closed": 'the workspace forbids late edits; set surface = "post", or have the setting changed',
     "ekm_access_denied": _ADMIN,
     "enterprise_is_restricted": _ADMIN,
-    "invalid_auth": _REINSTALL,
     "is_archived": "the channel is archived",
     "is_inactive": "the channel is archived, frozen or deleted",
     "message_limit_exceeded": "the workspace has reached the limit of its free plan",
     "messages_tab_disabled": "switch on the Messages tab under App Home in the app's settings",
     "missing_scope": _SCOPE,
     "no_permission": _SCOPE,
-    "not_allowed_token_type": _REINSTALL,
-    "not_authed": _REINSTALL,
     "not_in_channel": _INVITE,
     "restricted_action": _ADMIN,
     "restricted_action_non_threadable_channel": "the channel takes no threads; " + _ADMIN,
@@ -57,9 +53,10 @@ _MENDS = {
     "restricted_action_thread_locked": "the thread is locked; " + _ADMIN,
     "restricted_action_thread_only_channel": "the channel takes threads only; " + _ADMIN,
     "team_access_not_granted": _ADMIN,
-    "token_expired": _REINSTALL,
-    "token_revoked": _REINSTALL,
 }
+
+
+_TOKEN = ("account_inactive", "invalid_auth", "not_allowed_token_type", "not_authed", "token_expired", "token_revoked")
 
 
 def _table() -> Mapping[str, Outcome]:
@@ -73,6 +70,8 @@ def _table() -> Mapping[str, Outcome]:
     table |= {code: Unreachable(reason=f"Slack says {code}") for code in did_nothing}
     table |= {code: Unknown(reason=f"Slack says {code}") for code in may_be_done}
     table |= {code: Forbidden(reason=f"Slack says {code}: {mend}") for code, mend in _MENDS.items()}
+    # Nothing is wrong with the message: it waits until the operator has mended what is.
+    table |= {code: Unreachable(reason=f"Slack says {code}: {_REINSTALL}") for code in _TOKEN}
     return MappingProxyType(table)
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from chunker import Chunk, Chunker, Unit
 from chunker.length import MEASURES
-from gateway.cli import pipe
+from gateway.cli.screen import width
 from gateway.error import UsageError
 
 REASONS = {
@@ -40,7 +40,6 @@ class Options:
 
 def main(file: Path | None, options: Options) -> int:
     """Cut a file, or standard input, and print the chunks."""
-    pipe.end_when_closed()
     text = _read(file)
     try:
         chunks = list(_cut(text, options))
@@ -74,7 +73,7 @@ def _row(index: int, chunk: Chunk, unit: Unit) -> dict[str, object]:
 
 
 def _show(chunks: list[Chunk], options: Options) -> None:
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(highlight=False, markup=False, soft_wrap=True, width=width())
     for index, chunk in enumerate(chunks):
         length = MEASURES[options.unit](chunk.text)
         title = f"{index}: {length} of {options.limit}, source {chunk.start} to {chunk.end}"
@@ -85,12 +84,21 @@ def _show(chunks: list[Chunk], options: Options) -> None:
 
 
 def _read(file: Path | None) -> str:
+    name = "standard input" if file is None or str(file) == "-" else str(file)
     try:
-        data = sys.stdin.buffer.read() if file is None or str(file) == "-" else file.read_bytes()
-        return data.decode("utf-8-sig")
+        return _bytes(file).decode("utf-8-sig")
     except OSError as error:
-        msg = f"{file}: cannot be read: {error.strerror}"
+        msg = f"{name}: cannot be read: {error.strerror}"
         raise UsageError(msg) from error
     except UnicodeDecodeError as error:
-        msg = f"{file or 'standard input'}: is not UTF-8 (at byte {error.start}); convert it first"
+        msg = f"{name}: is not UTF-8 (at byte {error.start}); convert it first"
         raise UsageError(msg) from error
+
+
+def _bytes(file: Path | None) -> bytes:
+    if file is not None and str(file) != "-":
+        return file.read_bytes()
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is, where it was closed
+        msg = "standard input: is closed; name a file, or pipe a text in"
+        raise UsageError(msg)
+    return sys.stdin.buffer.read()

@@ -7,7 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from gateway.cli import pipe
 from gateway.error import UsageError
 from gateway.event import to_object
 from gateway.provider import Native
@@ -17,7 +16,6 @@ CHUNK = 65_536
 
 def main(file: Path, provider: str) -> int:
     """Print the events. A stream that ends in an error is data like any other."""
-    pipe.end_when_closed()
     name = f"gateway.providers.{provider}"
     decode = getattr(import_module(name), "decode", None) if provider.isidentifier() and find_spec(name) else None
     if decode is None:

@@ -6,7 +6,10 @@ wire is ours. It ends when the run has ended and its last operation is settled.
 
 import json
 import logging
+import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,10 +17,13 @@ from tempfile import TemporaryDirectory
 import anyio
 
 from gateway import app
-from gateway.cli.screen import Screen
+from gateway.cli import ending
+from gateway.cli.log import begin
+from gateway.cli.screen import Screen, refuse_unwritable
 from gateway.cli.stage import Stage, open_stage
+from gateway.cli.table import Value, table
 from gateway.conversation import RunEnded
-from gateway.error import UsageError
+from gateway.error import DragomanError, UsageError
 from gateway.event import Envelope, JsonObject, to_json
 
 MODELS = {"anthropic": "anthropic_messages", "scripted": "scripted"}
@@ -48,16 +54,55 @@ class Record:
 
 
 def main(options: Options) -> int:
-    """Play; 0 where the run ended and all of it is on the screen."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    """Play; 0 where the run ended and all of it is on the screen, 143 where SIGTERM ended it, 129 for SIGHUP."""
+    begin(logging.WARNING, "%(levelname)s %(name)s: %(message)s")
+    _refuse_nonsense(options)
+    return anyio.run(_play, options)
+
+
+def _refuse_nonsense(options: Options) -> None:
     if options.json and not options.headless:
         msg = "--json goes with --headless: the terminal cannot show both"
         raise UsageError(msg)
-    with TemporaryDirectory(prefix="dragoman-play-") as folder:
-        return anyio.run(_play, options, Path(folder))
+    if options.save_svg is not None and options.headless:
+        msg = "--save-svg does not go with --headless: it keeps what the terminal shows"
+        raise UsageError(msg)
+    if options.save_svg is not None:
+        refuse_unwritable(options.save_svg)
 
 
-async def _play(options: Options, folder: Path) -> int:
+async def _play(options: Options) -> int:
+    """Play until it is over, or until a signal ends it; either way nothing is left behind."""
+    status = 1
+    with anyio.open_signal_receiver(*ending.signals()) as signals:
+        async with anyio.create_task_group() as tasks:
+
+            async def heed() -> None:
+                nonlocal status
+                async for number in signals:
+                    status = 128 + number
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(heed)
+            with _folder() as folder:
+                status = await _played(options, folder)
+            tasks.cancel_scope.cancel()
+    return status
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    """A folder for what a gateway keeps, gone when the context is left."""
+    try:
+        folder = TemporaryDirectory(prefix="dragoman-play-")
+    except OSError as error:
+        msg = f"there is no place for temporary files: {error.strerror}; name a folder in TMPDIR"
+        raise DragomanError(msg) from error
+    with folder as name:
+        yield Path(name)
+
+
+async def _played(options: Options, folder: Path) -> int:
     async with open_stage(options.platform, options.time_scale) as stage:
         configuration = folder / "dragoman.toml"
         configuration.write_text(_configuration(options, stage, folder), encoding="utf-8")
@@ -80,34 +125,39 @@ async def _answer(options: Options, stage: Stage, configuration: Path) -> Record
             record.events.append(what)
 
     parts = app.assemble(app.configure(configuration))
+    question = os.fsencode(options.say).decode("utf-8", errors="replace")  # as typed, whatever the locale makes of it
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: app.serve(parts, watch=watch, ready=connected.set, stop=stop))
         await connected.wait()
         if options.headless:
-            stage.ask(options.say)
+            stage.ask(question)
         else:
-            await Screen(stage, options.save_svg).show(options.say, until=stop)
+            await Screen(stage, options.save_svg).show(question, until=stop)
     return record
 
 
 def _configuration(options: Options, stage: Stage, folder: Path) -> str:
     """The configuration that a user would write for this."""
-    model: JsonObject = {"provider": MODELS[options.model], "name": "scripted", "max_tokens": 8192}
+    try:
+        return "\n".join(
+            [
+                table("model", _model(options)),
+                table("store", {"kind": "sqlite", "path": str(folder / "dragoman.db")}),
+                table("pacing", {"time_scale": options.time_scale}),
+                stage.configuration(folder, options.limit),
+            ]
+        )
+    except UnicodeEncodeError as error:
+        msg = f"{os.fsencode(error.object)!r}: a configuration cannot name this file, for its name is not UTF-8"
+        raise UsageError(msg) from error
+
+
+def _model(options: Options) -> dict[str, Value]:
+    model: dict[str, Value] = {"provider": MODELS[options.model], "max_tokens": 8192}
     if options.model == "scripted":
         script = options.script or app.data_folder() / "play" / "answer.md"
-        model |= {"script": str(script.absolute()), "pace": options.pace}
-    else:
-        model |= {"name": app.configure(None).value("model", "name")}
-    tables = {
-        "model": model,
-        "store": {"kind": "sqlite", "path": str(folder / "dragoman.db")},
-        "pacing": {"time_scale": options.time_scale},
-    }
-    written = [
-        f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
-        for name, table in tables.items()
-    ]
-    return "\n".join([*written, stage.configuration(folder, options.limit)])
+        return model | {"name": "scripted", "script": str(script.absolute()), "pace": options.pace}
+    return model | {"name": str(app.configure(None).value("model", "name"))}
 
 
 def _report(options: Options, stage: Stage, record: Record) -> JsonObject:

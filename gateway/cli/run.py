@@ -2,13 +2,14 @@
 
 import logging
 import signal
-import sys
 from pathlib import Path
 
 import anyio
 
 from gateway import app
 from gateway.app import Parts
+from gateway.cli import ending
+from gateway.cli.log import begin
 from gateway.conversation import RunEnded
 from gateway.event import Envelope
 
@@ -16,8 +17,8 @@ log = logging.getLogger("dragoman")
 
 
 def main(config: Path | None) -> int:
-    """Run, and say how it ended: 0 after SIGTERM, 130 after an interrupt."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    """Run, and say how it ended: 0 after SIGTERM or SIGHUP, 130 after an interrupt."""
+    begin(logging.INFO, "%(asctime)s %(levelname)s %(name)s: %(message)s")
     parts = app.assemble(app.configure(config))
     return anyio.run(_run, parts)
 
@@ -29,7 +30,7 @@ async def _run(parts: Parts) -> int:
 
         async def heed() -> None:
             nonlocal status
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            with anyio.open_signal_receiver(signal.SIGINT, *ending.signals()) as signals:
                 async for number in signals:
                     status = 130 if number == signal.SIGINT else 0
                     if stop.is_set():

@@ -11,8 +11,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from gateway.cli.stage import Shown, Stage
+from gateway.error import DragomanError, UsageError
 
-WIDTH = 100
+NARROWEST, WIDEST, UNKNOWN = 20, 100, 80
+"""Columns: what a message can be read in, what it is read well in, and what a terminal has that does not say."""
 
 _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 """Where a picture would fetch its fonts from; the reader's own will do."""
@@ -27,7 +29,7 @@ class Screen:
     """
 
     def __init__(self, stage: Stage, save_svg: Path | None = None) -> None:
-        self._console = Console(record=save_svg is not None, width=min(WIDTH, Console().width))
+        self._console = Console(record=save_svg is not None, width=width())
         self._stage = stage
         self._save_svg = save_svg
         self._printed = 0
@@ -76,8 +78,40 @@ class Screen:
             )
         )
         if self._save_svg is not None:
-            picture = self._console.export_svg(title="dragoman play")
-            self._save_svg.write_text(_FONTS.sub("", picture), encoding="utf-8")
+            _write(self._save_svg, _FONTS.sub("", self._console.export_svg(title="dragoman play")))
+
+
+def width() -> int:
+    """The columns to write in."""
+    return max(NARROWEST, min(WIDEST, Console().width or UNKNOWN))
+
+
+def refuse_unwritable(picture: Path) -> None:
+    """Make sure that a picture can be saved there; what is there stays as it is.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    new = not picture.exists()
+    try:
+        with picture.open("ab") as file:
+            if not picture.is_file():
+                file.write(b"\n")  # a device says only then that it takes nothing
+        if new:
+            picture.unlink()
+    except OSError as error:
+        raise UsageError(_complaint(picture, error)) from error
+
+
+def _write(picture: Path, content: str) -> None:
+    try:
+        picture.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise DragomanError(_complaint(picture, error)) from error
+
+
+def _complaint(picture: Path, error: OSError) -> str:
+    return f"--save-svg {picture}: cannot be written: {error.strerror}"
 
 
 def _bubble(message: Shown, *, live: bool = False) -> RenderableType:

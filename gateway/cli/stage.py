@@ -3,7 +3,6 @@
 What ``play`` shows and prints comes from here, from what the platform was told, and not from our own events.
 """
 
-import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from gateway.cli.table import table
 from gateway.event import JsonObject
 
 
@@ -76,15 +76,17 @@ class SlackStage:
         workspace = self._slack.workspace
         for name in ("bot_token", "app_token"):
             (folder / name).write_text(getattr(workspace, name), encoding="utf-8")
-        keys = {
-            "bot_token": f"file:{folder / 'bot_token'}",
-            "app_token": f"file:{folder / 'app_token'}",
-            "base_url": self._slack.base_url,
-            "allow_users": [self.USER],
-            "allow_channels": [self.CHANNEL],
-            "bubble": bubble,
-        }
-        return "[slack]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+        return table(
+            "slack",
+            {
+                "bot_token": f"file:{folder / 'bot_token'}",
+                "app_token": f"file:{folder / 'app_token'}",
+                "base_url": self._slack.base_url,
+                "allow_users": [self.USER],
+                "allow_channels": [self.CHANNEL],
+                "bubble": bubble,
+            },
+        )
 
     def ask(self, text: str) -> str:
         """See ``Stage``."""

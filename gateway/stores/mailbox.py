@@ -97,6 +97,9 @@ ATTEMPT = """
 update gw_event set attempts = attempts + 1
 where seq = (select min(seq) from gw_event where conv = $1 and done is null) returning seq, body, attempts"""
 
+# Guard: still open.
+UNCOUNT = "update gw_event set attempts = attempts - 1 where seq = $1 and conv = $2 and done is null returning seq"
+
 COUNT_OPEN_HERE = "select count(*) from gw_event where conv = $1 and done is null"
 
 READ_HISTORY = "select body from gw_history where conv = $1 order by seq"
@@ -193,6 +196,10 @@ class Mailbox:
     async def reject(self, conversation: str, sequence: int) -> None:
         """Close what cannot be read; see ``Store``."""
         await self._give_back(conversation, self._guard(CLOSE, sequence, conversation))
+
+    async def postpone(self, work: Work) -> None:
+        """Give back, and take the attempt back; see ``Store``."""
+        await self._give_back(work.conversation, self._guard(UNCOUNT, work.sequence, work.conversation))
 
     async def release(self, conversation: str) -> None:
         """Give a conversation back as it is; see ``Store``."""

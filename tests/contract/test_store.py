@@ -345,6 +345,8 @@ async def test_who_does_not_own_a_conversation_changes_nothing_in_it(bench: Benc
         with pytest.raises(OwnershipLostError):
             await store.finish(work, ["late"])
         with pytest.raises(OwnershipLostError):
+            await store.postpone(work)
+        with pytest.raises(OwnershipLostError):
             await store.release(work.conversation)
         with pytest.raises(OwnershipLostError):
             await store.release("never/heard/of")
@@ -362,6 +364,47 @@ async def test_what_is_released_is_due_again_as_it_was(store: Store) -> None:
     await store.release(first.conversation)
     again = await take_one(store)
     assert (again.sequence, again.message, again.waiting) == (first.sequence, first.message, 1)
+
+
+@proves("postpone")
+async def test_what_is_postponed_is_due_again_as_if_nobody_had_tried(bench: Bench) -> None:
+    for restart in range(5):
+        async with bench.open() as store:
+            await store.ingest(message("A", event="A", name="A"))
+            await store.ingest(message("B", event="B", name="B"))
+            work = await take_one(store)
+            assert (work.message.text, work.attempt, work.waiting, work.history) == ("A", 1, 1, ()), restart
+            await store.postpone(work)
+            assert await store.open_messages() == 2
+
+
+@proves("postpone")
+async def test_only_the_attempt_that_is_postponed_does_not_count(store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(message("elsewhere", to=address("C2")))
+    first, other = await take(store, 2)
+    await store.release(first.conversation)
+    again = await take_one(store)
+    await store.postpone(again)
+    assert ((await take_one(store)).attempt, again.attempt) == (2, 2)
+    await store.release(other.conversation)
+    assert (await take_one(store)).attempt == 2
+
+
+@proves("postpone")
+async def test_a_message_is_postponed_once_and_never_when_it_is_closed(store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(message("B"))
+    first = await take_one(store)
+    await store.postpone(first)
+    with pytest.raises(OwnershipLostError):
+        await store.postpone(first)
+    await store.finish(await take_one(store), ["A"])
+    second = await take_one(store)
+    with pytest.raises(OwnershipLostError):
+        await store.postpone(first)
+    await store.finish(second, ["B"])  # it is still ours
+    assert await store.open_messages() == 0
 
 
 @proves("load-unreadable")
@@ -477,6 +520,7 @@ async def test_everything_that_makes_due_wakes_whoever_waits(store: Store) -> No
 
     work = await until_due(lambda: store.ingest(message()))
     work = await until_due(lambda: store.release(work.conversation))
+    work = await until_due(lambda: store.postpone(work))
     await store.ingest(message())
     work = await until_due(lambda: store.finish(work, []))
     await store.ingest(message())

@@ -1,15 +1,19 @@
 """The gateway as a process of its own, talking to a Slack in this one: duplicates, restarts, signals, access."""
 
 import signal
+import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from subprocess import PIPE
 
 import anyio
 import anyio.abc
 import pytest
+from anyio.streams.text import TextReceiveStream
 
 from adapters.loopback.slack import Channel, LoopbackSlack, Message, Workspace
+from gateway.reply import MAY_BE_A_REPEAT
 from tests.e2e.command import DRAGOMAN, environment
 
 WORKSPACE = Workspace()
@@ -46,12 +50,18 @@ surface = "{surface}"
 
 
 @asynccontextmanager
-async def running(folder: Path, slack: LoopbackSlack) -> AsyncGenerator[anyio.abc.Process]:
-    """A gateway that is connected; killed at the end if it still runs."""
+async def running(folder: Path, slack: LoopbackSlack, *, listen: bool = False) -> AsyncGenerator[anyio.abc.Process]:
+    """A gateway that is connected; killed at the end if it still runs.
+
+    Args:
+        folder: its working folder.
+        slack: where it connects to.
+        listen: its log goes to its ``stderr``, for ``logged``, instead of to a file.
+    """
     before = slack.open_sockets
     with (folder / "log").open("ab") as log:
         async with await anyio.open_process(
-            [str(DRAGOMAN), "run"], cwd=folder, env=environment(), stdout=log, stderr=log
+            [str(DRAGOMAN), "run"], cwd=folder, env=environment(), stdout=log, stderr=PIPE if listen else log
         ) as process:
             try:
                 with anyio.fail_after(20):
@@ -62,6 +72,21 @@ async def running(folder: Path, slack: LoopbackSlack) -> AsyncGenerator[anyio.ab
                     process.kill()
     with anyio.fail_after(20):
         await slack.until(lambda: slack.open_sockets == before)
+
+
+async def logged(process: anyio.abc.Process, words: str) -> None:
+    """Wait until the gateway has logged these words."""
+    assert process.stderr is not None
+    said = ""
+    try:
+        with anyio.fail_after(20):
+            async for text in TextReceiveStream(process.stderr):
+                said += text
+                if words in said:
+                    return
+    except TimeoutError:
+        pass
+    pytest.fail(f"not logged: {words!r}, but {said}")
 
 
 def turn(text: str) -> str:
@@ -171,20 +196,23 @@ async def test_what_was_stored_and_not_answered_is_answered_after_the_next_start
             await shown(slack, "First.", "Second.", "Third.")
 
 
-async def test_a_run_in_progress_ends_after_sigterm_and_the_process_with_status_0(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=str)
+async def test_a_run_in_progress_ends_after_the_signal_and_the_process_with_status_0(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     async with LoopbackSlack(time_scale=20) as slack:
         write_configuration(tmp_path, slack, turn("The whole of the answer."), pace=10)
         async with running(tmp_path, slack) as process:
             slack.say("U1", "C1", "begin")
             with anyio.fail_after(10):
                 await slack.until(lambda: slack.messages(author="bot"))
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(number)
             await shown(slack, "The whole of the answer.")
             with anyio.fail_after(10):
                 assert await process.wait() == 0
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)])
 async def test_an_idle_gateway_ends_at_once(number: signal.Signals, status: int, tmp_path: Path) -> None:
     async with LoopbackSlack(time_scale=20) as slack:
         write_configuration(tmp_path, slack, turn("Yes."))
@@ -254,3 +282,100 @@ async def test_a_message_that_its_reader_deletes_while_it_grows_is_shown_anew(tm
             slack.delete("C1", first.ts)
             (second,) = await shown(slack, "Some words that take a while to say.")
             assert second.ts != first.ts
+
+
+async def test_a_channel_that_slack_parks_for_an_hour_keeps_no_direct_message_waiting(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        slack.fail_next("chat.postMessage", retry_after=3600)
+        async with running(tmp_path, slack):
+            slack.say("U1", "C1", "the first of sixty")
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.calls.of("chat.postMessage"))
+            for number in range(59):
+                slack.say("U1", "C1", f"another thread {number}")
+            with anyio.fail_after(20):
+                await slack.until(lambda: len(slack.acknowledgements) >= 60 and not slack.unacknowledged)
+            slack.say("U1", "D1", "in private")
+            with anyio.fail_after(20):
+                (answer,) = await slack.until(lambda: slack.messages("D1", author="bot"))
+            assert answer.text == "Yes."
+            # One more may have been on its way when Slack refused the first.
+            assert len(slack.messages("C1", author="bot")) <= 1
+
+
+async def test_a_store_that_another_program_locks_while_an_answer_ends_doubles_nothing_and_ends_nothing(
+    tmp_path: Path,
+) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("The first answer.") + turn("The second."), pace=4)
+        async with running(tmp_path, slack, listen=True) as process:
+            asked = slack.say("U1", "C1", "one")
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.messages(author="bot"))
+            with closing(sqlite3.connect(tmp_path / "dragoman.db", isolation_level=None)) as intruder:
+                intruder.execute("begin immediate")
+                await shown(slack, "The first answer.")
+                await logged(process, "the store refuses, tried again in 1 s")
+                intruder.execute("rollback")
+            slack.say("U1", "C1", "two", thread=asked.ts)
+            await shown(slack, "The first answer.", "The second.")
+            assert process.returncode is None
+
+
+async def test_a_post_whose_answer_is_lost_is_repeated_behind_a_notice(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."), surface="post")
+        slack.lose_answer_next("chat.postMessage", status=0)
+        async with running(tmp_path, slack):
+            slack.say("U1", "C1", "go")
+            await shown(slack, "Yes.", MAY_BE_A_REPEAT, "Yes.")
+
+
+async def test_a_message_waits_for_a_token_that_slack_does_not_take_at_the_moment(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."))
+        slack.fail_next("chat.postMessage", "token_revoked", times=2)
+        async with running(tmp_path, slack):
+            slack.say("U1", "C1", "go")
+            await shown(slack, "Yes.")
+        assert "token_revoked: make or reinstall the app" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+async def test_a_token_that_is_refused_at_a_reconnect_ends_the_gateway_behind_the_answer_in_progress(
+    tmp_path: Path,
+) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("The whole of the answer."), pace=4)
+        async with running(tmp_path, slack) as process:
+            slack.say("U1", "C1", "begin")
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.messages(author="bot"))
+            slack.fail_next("apps.connections.open", "token_revoked")
+            slack.disconnect()
+            await shown(slack, "The whole of the answer.")
+            with anyio.fail_after(10):
+                assert await process.wait() == 1
+        log = (tmp_path / "log").read_text(encoding="utf-8")
+        assert "ExceptionGroup" not in log
+        last = log.splitlines()[-1]
+        assert last.startswith("dragoman: Slack does not accept the Slack app-level token (xapp-...) in file:app")
+
+
+async def test_who_is_taken_off_the_list_while_the_gateway_is_down_gets_no_answer(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."), pace=0.001, surface="post")
+        async with running(tmp_path, slack) as process:
+            slack.say("U1", "C1", "go")
+            with anyio.fail_after(10):
+                await slack.until(lambda: slack.acknowledgements and not slack.unacknowledged)
+            process.send_signal(signal.SIGKILL)
+        write_configuration(tmp_path, slack, turn("Yes."))
+        configuration = tmp_path / "dragoman.toml"
+        text = configuration.read_text(encoding="utf-8").replace('["U1"]', '["U2"]')
+        configuration.write_text(text, encoding="utf-8")
+        async with running(tmp_path, slack):
+            slack.say("U2", "C1", "and I?")
+            (answer,) = await shown(slack, "Yes.")
+            assert answer.thread_ts == slack.messages("C1", author="user")[-1].ts
+        assert "U1 is no longer allowed" in (tmp_path / "log").read_text(encoding="utf-8")

@@ -13,7 +13,9 @@ from anyio.abc import TaskGroup
 
 from adapters.loopback.slack import Change, Channel, LoopbackSlack, Redelivery, Workspace
 from adapters.loopback.slack.change import SocketOpened
+from adapters.loopback.slack.envelope import EnvelopeType
 from adapters.slack import Settings, create, ingress, web
+from adapters.slack.outcome import TABLE, Answer
 from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.error import AdapterError, StoreError
@@ -71,6 +73,12 @@ def ours(before: set[asyncio.Task[object]]) -> list[asyncio.Task[object]]:
     """The tasks that are new, without the servers' and the test's."""
     others = ("adapters/loopback", "aiohttp/web", "tests/e2e", "tests.e2e")
     return [task for task in asyncio.all_tasks() - before if not any(other in repr(task) for other in others)]
+
+
+async def socket_address(slack: LoopbackSlack) -> str:
+    opened = await web.ask(web.web_client(BOT, slack.base_url), "apps.connections.open", token=APP)
+    assert isinstance(opened, Answer)
+    return str(opened.body["url"])
 
 
 @asynccontextmanager
@@ -216,6 +224,43 @@ async def test_what_bolt_cannot_read_is_acknowledged_and_ignored(slack: Loopback
     assert inbox.reasons == ["not a message: unknown", "not a message: unknown"]
 
 
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [
+        ({"type": "block_actions", "actions": [], "user": {"id": "U1"}}, "interactive"),
+        ({"type": "block_actions", "actions": None}, "interactive"),
+        ({"type": "view_submission", "view": []}, "interactive"),
+        ({"type": "shortcut", "team": "?"}, "interactive"),
+        ({}, "interactive"),
+        ({"type": "event_callback", "event": []}, "events_api"),
+        ({"event": None, "is_enterprise_install": "true"}, "events_api"),
+        ({"command": [], "team_id": {}}, "slash_commands"),
+    ],
+    ids=str,
+)
+async def test_what_bolt_answers_before_it_asks_us_is_stored_and_acknowledged_all_the_same(
+    slack: LoopbackSlack, adapter: Adapter, payload: dict[str, object], kind: EnvelopeType
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        slack.push_payload(payload, kind)
+        await slack.until(lambda: not slack.unacknowledged)
+    assert len(inbox.received) == 1
+
+
+async def test_what_bolt_cannot_read_and_was_not_stored_is_not_acknowledged(
+    slack: LoopbackSlack, adapter: Adapter
+) -> None:
+    inbox = Inbox()
+    inbox.refusals = 1
+    async with running(adapter, inbox):
+        slack.push_payload({"type": "block_actions", "actions": []}, "interactive")
+        await inbox.arrived.wait()
+        slack.push({"type": "reaction_added"})
+        await slack.until(lambda: slack.acknowledgements)
+    assert (len(slack.envelopes), len(slack.acknowledgements)) == (2, 1)
+
+
 async def test_our_own_messages_are_stored_too(slack: LoopbackSlack, adapter: Adapter) -> None:
     inbox = Inbox()
     async with running(adapter, inbox):
@@ -346,6 +391,48 @@ async def test_cancellation_leaves_nothing(slack: LoopbackSlack, adapter: Adapte
     assert slack.acknowledgements == []
 
 
+async def test_what_breaks_because_the_socket_is_left_is_not_told(
+    slack: LoopbackSlack, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The event is stored while the socket closes, so that its acknowledgement finds none."""
+    stored, ready, arrived = anyio.Event(), anyio.Event(), anyio.Event()
+    close = ingress.SocketModeClient.close
+
+    async def close_and_store(socket: ingress.SocketModeClient) -> None:
+        await close(socket)
+        stored.set()
+        await anyio.wait_all_tasks_blocked()
+
+    async def keep(body: object) -> None:
+        arrived.set()
+        with anyio.CancelScope(shield=True):
+            await stored.wait()
+
+    monkeypatch.setattr(ingress.SocketModeClient, "close", close_and_store)
+    client, url = web.web_client(BOT, slack.base_url), await socket_address(slack)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ingress.listen, client, APP, url, keep, ready.set)
+            await ready.wait()
+            slack.say("U1", "D1", "hello")
+            await arrived.wait()
+            tasks.cancel_scope.cancel()
+    assert stored.is_set()
+    assert [record for record in caplog.records if record.levelno > logging.INFO] == []
+
+
+async def test_what_breaks_before_the_socket_is_left_is_told(
+    slack: LoopbackSlack, adapter: Adapter, caplog: pytest.LogCaptureFixture
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        slack.fail_next("apps.connections.open", "internal_error")
+        slack.disconnect()
+        await slack.until(lambda: len(slack.calls.of("apps.connections.open")) == 2)
+    told = {record.name for record in caplog.records if record.levelno > logging.INFO}
+    assert told == {"adapters.slack.ingress.socket"}
+
+
 async def test_a_socket_that_does_not_say_goodbye_is_left_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingress, "FAREWELL", 0.1)
     before, left, ready = asyncio.all_tasks(), list[object](), anyio.Event()
@@ -440,6 +527,7 @@ async def test_z08_nothing_is_never_sent(slack: LoopbackSlack, adapter: Adapter)
         ("invalid_blocks", 200, MarkupRejected(reason="invalid_blocks")),
         ("internal_error", 500, Unknown(reason="Slack says internal_error")),
         ("fatal_error", 200, Unknown(reason="Slack says fatal_error")),
+        ("token_revoked", 200, TABLE["token_revoked"]),
     ],
 )
 async def test_what_slack_says_is_the_outcome(

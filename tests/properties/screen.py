@@ -20,7 +20,6 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
-from gateway.reply import MAY_BE_A_REPEAT
 
 Fate = Literal["done", "rate limited", "unreachable", "markup rejected", "lost", "done unheard", "forbidden"]
 """What may befall an operation; "lost" and "done unheard" both look unknown from the outside."""
@@ -57,14 +56,9 @@ def length(text: str, unit: str) -> int:
             return len(text)
 
 
-def bubble_of(capabilities: Capabilities) -> int:
-    """How long a bubble gets: the mark of a doubtful one must find room within what the platform takes."""
-    return min(capabilities.bubble, capabilities.limit - len(MAY_BE_A_REPEAT))
-
-
 def chunks_of(text: str, capabilities: Capabilities) -> list[str]:
     """What a row of bubbles shows of a text that came in one piece."""
-    chunker = Chunker(bubble_of(capabilities), unit=capabilities.unit)
+    chunker = Chunker(capabilities.bubble, unit=capabilities.unit)
     return [chunk.text for chunk in [*chunker.feed(text), *chunker.flush()]]
 
 
@@ -86,7 +80,7 @@ class Screen:
         """An operation is on its way. ``doubt``: it is not known what the message to edit shows."""
         assert self.in_flight is None, "two operations in flight"
         assert operation.text.strip(), "an operation without text"
-        assert length(operation.text, self.capabilities.unit) <= self.capabilities.limit, "longer than the limit"
+        assert length(operation.text, self.capabilities.unit) <= self.capabilities.bubble, "longer than a bubble"
         if isinstance(operation, EditMessage):
             shown = self.messages[operation.message_id]
             assert doubt or shown.deleted or shown.text != operation.text, "an edit that changes nothing"

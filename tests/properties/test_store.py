@@ -175,6 +175,16 @@ class StoreMachine(RuleBasedStateMachine):
         if work := self.works.pop(key, None):
             self.stale.append(work)
 
+    @precondition(lambda self: self.works)
+    @rule(data=st.data())
+    def postpone(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.works)))
+        work = self.works.pop(key)
+        self.run(self.store.postpone(work))
+        self.model.attempts[work.message.message_id] -= 1
+        self.model.give_back(key)
+        self.stale.append(work)
+
     @precondition(lambda self: self.stale)
     @rule(data=st.data())
     def finish_too_late(self, data: st.DataObject) -> None:
@@ -185,6 +195,8 @@ class StoreMachine(RuleBasedStateMachine):
             return  # handed out again to this very process: it is not late
         with pytest.raises(OwnershipLostError):
             self.run(self.store.finish(work, ["late"]))
+        with pytest.raises(OwnershipLostError):
+            self.run(self.store.postpone(work))
 
     @rule()
     def crash(self) -> None:

@@ -28,7 +28,6 @@ FORBIDDEN = re.compile(
 # "path::function" or "path" of what is longer than allowed, with the reason.
 LONG: dict[str, str] = {
     "chunker/scanner.py::simple_lines": "one loop in local names, through which most of a text passes",
-    "chunker/survey.py::__init__": "the list of a window's fields",
 }
 
 

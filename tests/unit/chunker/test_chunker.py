@@ -1,5 +1,7 @@
 """The chunker by example: what each reason looks like, and what its surface does."""
 
+import time
+
 import pytest
 
 from chunker import Chunk, Chunker, Reason, Unit, split
@@ -173,3 +175,45 @@ def test_fits_is_asked_about_finished_candidates_only() -> None:
 def test_no_cut_falls_between_code_and_what_may_close_it(limit: int) -> None:
     chunks = split("```\naaaa\nbbbb\n`````````\nend", limit)
     assert not any(chunk.text.startswith("```\n`") for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"), [("\r\n    क्ष    code\n", 7), ("                    |# \r\n", 9), ("a\n\n" + " " * 50 + "\n", 1)]
+)
+def test_what_is_white_behind_the_last_chunk_is_the_last_chunks(text: str, limit: int) -> None:
+    assert split(text, limit)[-1].end == len(text)
+
+
+HALF_WRITTEN = (
+    "[",
+    "`",
+    "&",
+    "&a",
+    "*",
+    "|",
+    "> ",
+    "http://",
+    "<",
+    "<a",
+    "\\",
+    '[](a "',
+    "](",
+    "**a ",
+    "``\n",
+    "- a\n",
+)
+
+
+@pytest.mark.parametrize("unit", HALF_WRITTEN)
+@pytest.mark.parametrize("front", ["", "<", "[](a", "```\n", "> "])
+def test_preview_and_settled_take_about_as_much_longer_as_the_text_is(front: str, unit: str) -> None:
+    def seconds(size: int) -> float:
+        chunker = Chunker(size + size // 20)
+        chunker.feed(front + unit * (size // len(unit)))
+        start = time.process_time()
+        chunker.preview()
+        chunker.settled()
+        return time.process_time() - start
+
+    few = max(min(seconds(550) for _ in range(3)), 0.0005)
+    assert min(seconds(11_000) for _ in range(3)) < 100 * few  # 20 times the text; were it quadratic, 400 times as long

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
-from gateway.adapter import Budget, Capabilities, Receive
+from gateway.access import ANY, Allow
+from gateway.adapter import Adapter, Budget, Capabilities, Receive
 from gateway.address import Address
+from gateway.conversation import Platform
 from gateway.inbound import Inbound, MessageReceived
 from gateway.operation import EditMessage, Operation, Outcome, Performed, PostMessage, RateLimited
 
@@ -21,16 +23,24 @@ CAPABILITIES = Capabilities(
 )
 
 
+EVERYBODY = Allow(users=frozenset({ANY}), channels=frozenset({ANY}))
+
+
+def platform(adapter: Adapter, *, name: str = "chat", allow: Allow = EVERYBODY) -> Platform:
+    """A platform that lets everybody in, unless it is told otherwise."""
+    return Platform(name=name, adapter=adapter, allow=allow)
+
+
 def place(channel: str = "C1", thread: str | None = None) -> Address:
     return Address(platform="chat", account="A1", channel=channel, thread=thread)
 
 
-def message(text: str, *, number: int = 1, address: Address | None = None) -> MessageReceived:
+def message(text: str, *, number: int = 1, address: Address | None = None, user: str = "U1") -> MessageReceived:
     return MessageReceived(
         event_id=f"event {number}",
         message_id=f"message {number}",
         address=address or place(),
-        user="U1",
+        user=user,
         text=text,
         direct=False,
     )

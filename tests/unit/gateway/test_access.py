@@ -93,3 +93,9 @@ def test_a_name_is_said_to_be_no_id() -> None:
     assert '"@ada" in allow_users is not an id' in told[0]
     assert told[0].endswith("Look at the profile.")
     assert told[2].endswith("Look at the channel.")
+
+
+def test_a_token_in_the_wrong_line_is_not_repeated() -> None:
+    (told,) = warnings(rule(("xoxb-SECRET",), ("*",)), users=USERS, channels=CHANNELS)
+    assert '"xoxb-…" in allow_users is not an id' in told
+    assert "SECRET" not in told

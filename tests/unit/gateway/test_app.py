@@ -12,7 +12,7 @@ import pytest
 from gateway import app
 from gateway.access import Allow
 from gateway.adapter import Receive
-from gateway.app import GRACE, Parts, Platform, assemble, configure, serve
+from gateway.app import GRACE, Parts, assemble, configure, serve
 from gateway.configuration import Configuration, Document
 from gateway.conversation import RunEnded
 from gateway.error import AdapterError, ConfigurationError, StoreError
@@ -23,12 +23,11 @@ from gateway.store import Store
 from gateway.stores.database import Database, Row, Statement
 from gateway.stores.mailbox import APPEND, Mailbox
 from gateway.stores.sqlite import MemoryDatabase
-from tests.unit.gateway.chat import Chat, message, place
+from tests.unit.gateway.chat import EVERYBODY, Chat, message, place, platform
 from tests.unit.gateway.model import Model, agent, whole
 
 SLACK = "[slack]\nbot_token = 'env:BOT'\napp_token = 'env:APP'\n"
 SCRIPTED = "[model]\nprovider = 'scripted'\nname = 's'\nmax_tokens = 10\nscript = '{script}'\n"
-EVERYBODY = Allow(users=frozenset({"*"}), channels=frozenset({"*"}))
 
 
 @pytest.fixture
@@ -132,6 +131,19 @@ class Closed(Chat):
 
 
 @dataclass
+class Refused(Chat):
+    """A platform that takes us out after some seconds, and still does what it is asked."""
+
+    refused_after: float = 1.0
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        with anyio.move_on_after(self.refused_after):
+            await super().run(receive, ready)
+        msg = "the token was revoked: get another one"
+        raise AdapterError(msg)
+
+
+@dataclass
 class Late(Chat):
     """A platform on which somebody writes after the gateway was told to stop."""
 
@@ -169,15 +181,16 @@ async def opened(database: Database) -> AsyncGenerator[Store]:
 
 
 class Full:
-    """A database that has no room for what was said."""
+    """A database that has no room for what was said for some seconds."""
 
-    def __init__(self, database: MemoryDatabase) -> None:
+    def __init__(self, database: MemoryDatabase, seconds: float) -> None:
         self.database = database
+        self.until = anyio.current_time() + seconds
         self.name = database.name
         self.dialect = database.dialect
 
     async def transaction(self, statements: Sequence[Statement]) -> list[list[Row]] | None:
-        if any(statement.sql == APPEND for statement in statements):
+        if anyio.current_time() < self.until and any(statement.sql == APPEND for statement in statements):
             msg = "no room"
             raise StoreError(msg)
         return await self.database.transaction(statements)
@@ -185,11 +198,14 @@ class Full:
 
 def gateway(database: MemoryDatabase, model: Model, *chats: Chat, allow: Allow = EVERYBODY) -> Parts:
     names = ["chat", *(f"chat{number}" for number in range(2, 9))]
-    platforms = [
-        Platform(name=name, adapter=chat, allow=allow, warnings=()) for name, chat in zip(names, chats, strict=False)
-    ]
+    platforms = [platform(chat, name=name, allow=allow) for name, chat in zip(names, chats, strict=False)]
     return Parts(
-        store=opened(database), agent=agent(model), platforms=tuple(platforms), concurrent_runs=5, time_scale=1.0
+        store=opened(database),
+        agent=agent(model),
+        platforms=tuple(platforms),
+        warnings=(),
+        concurrent_runs=5,
+        time_scale=1.0,
     )
 
 
@@ -305,23 +321,92 @@ async def test_an_operation_in_flight_ends_before_the_connection_that_it_needs(w
 
 
 @pytest.mark.virtual_time
-async def test_a_store_that_refuses_for_long_ends_the_gateway() -> None:
-    chat = Chat(latency=0.0, inbox=[message("Hi!")])
-    with MemoryDatabase() as database, anyio.fail_after(100):
-        parts = replace(gateway(database, Model([whole("Hello.")]), chat), store=opened(Full(database)))
-        with pytest.raises(ExceptionGroup) as caught:
-            await serve(parts, watch=lambda _: None, ready=lambda: None, stop=anyio.Event())
-    assert caught.group_contains(StoreError, match="no room")
-    assert chat.texts() == ["Hello."]
+async def test_a_store_that_is_full_for_ten_minutes_doubles_nothing_and_ends_nothing() -> None:
+    chat = Chat(latency=0.0, inbox=[message("Hi!"), message("Hi?", number=2)])
+    model = Model([whole("Hello."), whole("And again.")])
+    with MemoryDatabase() as database:
+        parts = replace(gateway(database, model, chat), store=opened(Full(database, 600)))
+        await served(parts, 700)
+        assert await stored(database) == 0
+    assert chat.texts() == ["Hello.", "And again."]
+    assert len(model.requests) == 2
 
 
 @pytest.mark.virtual_time
-async def test_a_platform_that_does_not_let_us_in_ends_the_gateway() -> None:
+async def test_a_platform_that_does_not_let_us_in_ends_the_gateway_with_its_own_error() -> None:
+    stop = anyio.Event()
     with MemoryDatabase() as database, anyio.fail_after(100):
         parts = gateway(database, Model([whole("Hello.")]), Chat(), Closed())
-        with pytest.raises(ExceptionGroup) as caught:
+        with pytest.raises(AdapterError, match="token was revoked"):
+            await serve(parts, watch=lambda _: None, ready=lambda: None, stop=stop)
+    assert stop.is_set()
+
+
+@pytest.mark.virtual_time
+async def test_a_platform_that_takes_us_out_lets_the_answers_in_progress_end_on_every_platform() -> None:
+    refused = Refused(latency=0.0, inbox=[message("Hi!"), message("Hi?", number=2)])
+    elsewhere = replace(place("C5"), platform="chat2")
+    other = Connected(latency=0.0, inbox=[message("Hi!", number=5, address=elsewhere)])
+    began = anyio.current_time()
+    with MemoryDatabase() as database, anyio.fail_after(100):
+        parts = gateway(database, Model([whole("Hello, you.")], pace=2.0), refused, other)
+        with pytest.raises(AdapterError, match="token was revoked"):
             await serve(parts, watch=lambda _: None, ready=lambda: None, stop=anyio.Event())
-    assert caught.group_contains(AdapterError, match="token was revoked")
+        assert refused.texts() == other.texts() == ["Hello, you."]
+        assert other.cut_off == 0
+        assert await stored(database) == 1
+    assert anyio.current_time() - began < 1 + GRACE
+
+
+@pytest.mark.virtual_time
+async def test_of_several_platforms_that_take_us_out_the_first_one_is_named() -> None:
+    with MemoryDatabase() as database, anyio.fail_after(100):
+        chats = Refused(refused_after=5.0, inbox=[message("Hi!")]), Closed()
+        parts = gateway(database, Model([whole("Hello, you.")], pace=2.0), *chats)
+        with pytest.raises(AdapterError, match="token was revoked"):
+            await serve(parts, watch=lambda _: None, ready=lambda: None, stop=anyio.Event())
+    assert chats[0].texts() == ["Hello, you."]
+
+
+@pytest.mark.virtual_time
+async def test_three_stops_in_good_order_do_not_set_a_message_aside() -> None:
+    with MemoryDatabase() as database:
+        for inbox in ([message("Hi!")], [], [], []):
+            parked = Chat(latency=0.0, inbox=inbox, fates=deque([RateLimited(retry_after=3600)]))
+            await served(gateway(database, Model([whole("Hello.")]), parked), 1)
+            assert parked.texts() == []
+            assert await stored(database) == 1
+        again = Chat(latency=0.0)
+        await served(gateway(database, Model([whole("Hello.")]), again), 5)
+        assert again.texts() == ["Hello."]
+
+
+@pytest.mark.virtual_time
+async def test_who_lost_the_right_to_ask_while_the_gateway_was_stopped_gets_no_answer() -> None:
+    with MemoryDatabase() as database:
+        await (await Mailbox.open(database)).ingest(message("Hi!"))
+        chat = Chat(latency=0.0)
+        assert await served(gateway(database, Model([whole("Hello.")]), chat, allow=Allow()), 5) == []
+        assert await stored(database) == 0
+    assert chat.calls == []
+
+
+@pytest.mark.virtual_time
+async def test_what_the_operator_should_know_is_logged_at_the_start(caplog: pytest.LogCaptureFixture) -> None:
+    with MemoryDatabase() as database:
+        await served(replace(gateway(database, Model([whole("Hello.")]), Chat()), warnings=("[chat] Mind 100 %s.",)), 1)
+    assert "[chat] Mind 100 %s." in caplog.messages
+
+
+def test_a_platform_that_answers_nobody_or_not_everywhere_is_warned_of_by_its_table(folder: Path) -> None:
+    def warned(allowed: str) -> tuple[str, ...]:
+        return assemble(written(folder, SLACK + allowed + scripted(folder))).warnings
+
+    assert warned("allow_users = ['U1']\nallow_channels = ['*']\n") == ()
+    (nobody,) = warned("")
+    assert nobody.startswith("[slack] Nobody may talk to the bot: allow_users is empty")
+    (private,) = warned("allow_users = ['U1']\n")
+    assert private.startswith("[slack] Only direct messages are answered: allow_channels is empty")
 
 
 @pytest.mark.virtual_time

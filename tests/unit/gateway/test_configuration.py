@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gateway.configuration import STRICT, AgentSettings, Configuration, Document, PacingSettings
+from gateway.configuration import (
+    STRICT,
+    WHOLE,
+    AgentSettings,
+    Configuration,
+    Document,
+    PacingSettings,
+    WebAddress,
+)
 from gateway.error import ConfigurationError
 from gateway.secret import SecretName
 
@@ -19,6 +27,10 @@ history_characters = 1000
 
 [pacing]
 time_scale = 1.0
+
+[model]
+name = 'built-in'
+limit = 5
 """
 DEFAULTS = Document(BUILT_IN, Path("built/in.toml"))
 
@@ -41,14 +53,40 @@ def test_without_a_file_everything_is_built_in() -> None:
     assert built_in.value("agent", "concurrent_runs") == 50
 
 
-def test_a_table_that_is_written_replaces_the_built_in_one_whole() -> None:
-    message = complaint("\n[agent]\nid = 'mine'\n", "agent", AgentSettings)
-    assert message.split("\n") == [
-        "my/own.toml:2: [agent] needs the key 'system_prompt'; add it below this line",
-        "my/own.toml:2: [agent] needs the key 'concurrent_runs'; add it below this line",
-        "my/own.toml:2: [agent] needs the key 'history_characters'; add it below this line",
-    ]
-    assert configuration("[agent]").value("agent", "id") is None
+def test_a_key_that_is_not_written_is_the_built_in_one() -> None:
+    mine = configuration("\n[agent]\nconcurrent_runs = 5\n")
+    assert mine.read("agent", AgentSettings) == AgentSettings(
+        id="built-in", system_prompt="prompts/system.md", concurrent_runs=5, history_characters=1000
+    )
+    assert mine.value("agent", "id") == "built-in"
+    assert mine.place("agent", "concurrent_runs") == "my/own.toml:3"
+    assert mine.place("agent", "id") == "built/in.toml:2"
+    assert mine.place("agent") == "my/own.toml:2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """Settings of a table whose keys belong together."""
+
+    __pydantic_config__ = STRICT
+
+    name: str
+    limit: int
+
+
+def test_a_table_whose_keys_belong_together_is_taken_whole() -> None:
+    assert {"model", "store"} == WHOLE
+    assert configuration("[agent]").read("model", Model) == Model(name="built-in", limit=5)
+    mine = configuration("\n[model]\nname = 'mine'\n")
+    assert mine.value("model", "limit") is None
+    assert mine.place("model", "limit") == "my/own.toml:2"
+    message = complaint("\n[model]\nname = 'mine'\n", "model", Model)
+    assert message == "my/own.toml:2: [model] needs the key 'limit'; add it below this line"
+
+
+def test_a_table_that_is_not_built_in_is_what_is_written() -> None:
+    message = complaint("\n[bot]\nmore = []\n", "bot", Bot)
+    assert message == "my/own.toml:2: [bot] needs the key 'token'; add it below this line"
 
 
 def test_a_table_that_is_not_written_is_the_built_in_one() -> None:
@@ -66,6 +104,20 @@ def test_who_wrote_no_file_is_told_in_which_to_begin() -> None:
     assert configuration(None).place("slack") == "dragoman.toml"
 
 
+def test_a_built_in_file_is_looked_for_beside_what_is_built_in_unless_it_is_written_too() -> None:
+    for text in ("[agent]", "[agent]\nid = 'x'"):
+        assert configuration(text).path("agent", "prompts/system.md") == Path("built/prompts/system.md")
+    mine = configuration("[agent]\nsystem_prompt = 'prompts/system.md'")
+    assert mine.path("agent", "prompts/system.md") == Path("my/prompts/system.md")
+
+
+@pytest.mark.parametrize("name", ["a\\u0000b", "~nobody-of-this-name/x"])
+def test_what_names_no_file_is_refused_with_its_line(name: str) -> None:
+    mine = configuration(f'\n[agent]\nsystem_prompt = "{name}"')
+    with pytest.raises(ConfigurationError, match=r"^my/own.toml:3: .* in \[agent\] is no name of a file"):
+        mine.path("agent", str(mine.value("agent", "system_prompt")))
+
+
 def test_files_are_looked_for_beside_the_file_that_names_them() -> None:
     assert configuration("[other]").path("agent", "prompts/system.md") == Path("built/prompts/system.md")
     assert configuration("[agent]").path("agent", "mine.md") == Path("my/mine.md")
@@ -80,11 +132,7 @@ def test_a_file_in_the_home_folder_is_found(monkeypatch: pytest.MonkeyPatch, tmp
 def test_a_mistyped_key_is_named_with_what_was_meant() -> None:
     text = "[pacing]\n# how fast\ntime_scael = 2\n"
     assert complaint(text, "pacing", PacingSettings).split("\n") == [
-        "my/own.toml:1: [pacing] needs the key 'time_scale'; add it below this line",
-        (
-            "my/own.toml:3: unknown key 'time_scael' in [pacing], did you mean 'time_scale'?;"
-            " remove it or correct its name"
-        ),
+        "my/own.toml:3: unknown key 'time_scael' in [pacing], did you mean 'time_scale'?; remove it or correct its name"
     ]
 
 
@@ -191,6 +239,51 @@ def test_a_number_in_the_place_of_a_secret_is_not_repeated() -> None:
 
 def test_a_missing_secret_is_a_missing_key() -> None:
     assert complaint("[bot]", "bot", Bot) == "my/own.toml:1: [bot] needs the key 'token'; add it below this line"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Settings with an address."""
+
+    __pydantic_config__ = STRICT
+
+    url: WebAddress
+
+
+@pytest.mark.parametrize(
+    "url", ["https://slack.com/api/", "http://127.0.0.1:8080/api/", "http://[::1]:1", "https://é.example/"]
+)
+def test_an_address_is_taken_as_it_is_written(url: str) -> None:
+    assert configuration(f"[server]\nurl = '{url}'").read("server", Server).url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "slack.com/api/",
+        "ftp://host/",
+        "http://",
+        "http://[::1",
+        "http://a:b/",
+        "http://a:70000/",
+        "https://a b/",
+        "https://host/?x=1",
+        "https://host/#x",
+        "https://host/\\n",
+        "https:host",
+        "https://é\\u2028/",
+    ],
+)
+def test_what_is_no_address_is_named_with_its_line(url: str) -> None:
+    message = complaint(f'[server]\nurl = "{url}"', "server", Server)
+    assert message == "my/own.toml:2: url in [server] must be an address such as https://host/path/"
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+    message = complaint("[server]\nurl = 'https://ada:hunter2@host/'", "server", Server)
+    assert message.startswith("my/own.toml:2: url in [server] must be an address without a user and a password")
+    assert "hunter2" not in message
 
 
 @pytest.mark.parametrize(

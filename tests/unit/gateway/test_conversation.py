@@ -1,5 +1,6 @@
 """Conversations on virtual time: the real mailbox in memory, a model and a chat platform in memory."""
 
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -11,22 +12,24 @@ import pytest
 from anyio.abc import TaskGroup
 
 from gateway import history
+from gateway.access import ANY, Allow
 from gateway.adapter import Adapter
 from gateway.address import Address
-from gateway.conversation import ATTEMPTS, STORE_PATIENCE, STORE_TRIES, Conversations, RunEnded
+from gateway.conversation import ATTEMPTS, STORE_PAUSES, Conversations, Platform, RunEnded
 from gateway.delivery import Delivery
 from gateway.error import OwnershipLostError, StoreError
 from gateway.event import Envelope
 from gateway.grammar import check_run
 from gateway.history import Answered, Asked
 from gateway.inbound import Inbound
-from gateway.operation import Forbidden, Unknown
-from gateway.provider import UserMessage
+from gateway.operation import Forbidden, RateLimited, Unknown
+from gateway.provider import Item, UserMessage
 from gateway.reply import DOUBTS, ENDINGS, FAILURES, Reply
 from gateway.store import Work
+from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
-from tests.unit.gateway.chat import Chat, message, place
+from tests.unit.gateway.chat import Chat, message, place, platform
 from tests.unit.gateway.model import Bug, Model, agent, broken, native, spoken, whole
 
 pytestmark = pytest.mark.virtual_time
@@ -34,34 +37,37 @@ pytestmark = pytest.mark.virtual_time
 
 @dataclass
 class Reluctant:
-    """A store that refuses to finish as often as it is told to, and knows when it was asked."""
+    """A store that refuses what it is told to, as often as it is told to, and knows when it was asked for what."""
 
     store: Mailbox
-    refusals: list[StoreError] = field(default_factory=list[StoreError])
-    load_refusals: list[StoreError] = field(default_factory=list[StoreError])
-    finishing: list[float] = field(default_factory=list[float])
+    refusals: defaultdict[str, list[StoreError]] = field(default_factory=lambda: defaultdict(list))
+    asked: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     async def ingest(self, inbound: Inbound) -> bool:
         return await self.store.ingest(inbound)
 
     async def claim(self, limit: int) -> list[str]:
+        self._hear("claim")
         return await self.store.claim(limit)
 
     async def load(self, conversation: str) -> Work | None:
-        if self.load_refusals:
-            raise self.load_refusals.pop()
+        self._hear("load")
         return await self.store.load(conversation)
 
     async def finish(self, work: Work, entries: Sequence[str]) -> None:
-        self.finishing.append(anyio.current_time())
-        if self.refusals:
-            raise self.refusals.pop()
+        self._hear("finish")
         await self.store.finish(work, entries)
 
     async def reject(self, conversation: str, sequence: int) -> None:
+        self._hear("reject")
         await self.store.reject(conversation, sequence)
 
+    async def postpone(self, work: Work) -> None:
+        self._hear("postpone")
+        await self.store.postpone(work)
+
     async def release(self, conversation: str) -> None:
+        self._hear("release")
         await self.store.release(conversation)
 
     async def open_messages(self) -> int:
@@ -73,16 +79,28 @@ class Reluctant:
     async def prune(self, older_than: float) -> int:
         return await self.store.prune(older_than)
 
+    def _hear(self, what: str) -> None:
+        self.asked[what].append(anyio.current_time())
+        if self.refusals[what]:
+            raise self.refusals[what].pop()
+
 
 @dataclass
 class House:
     """All that conversations need, and what was seen of their runs."""
 
+    database: MemoryDatabase
     store: Reluctant
     chat: Chat
     conversations: Conversations
     events: dict[str, list[Envelope]] = field(default_factory=dict[str, list[Envelope]])
     ended: list[RunEnded] = field(default_factory=list[RunEnded])
+
+    async def query(self, sql: str, *parameters: str) -> list[Row]:
+        """What the database says."""
+        rows = await self.database.transaction([Statement(sql=sql, parameters=parameters)])
+        assert rows is not None
+        return rows[0]
 
     async def said(self, address: Address) -> list[history.Entry]:
         """The history of a conversation."""
@@ -100,7 +118,7 @@ async def house(
     *,
     limit: int = 10,
     inbox: Sequence[Inbound] = (),
-    adapters: dict[str, Adapter] | None = None,
+    platforms: dict[str, Platform] | None = None,
     delivery: Delivery | None = None,
     history_characters: int = 100_000,
 ) -> AsyncGenerator[tuple[House, TaskGroup]]:
@@ -119,11 +137,11 @@ async def house(
             store=store,
             agent=agent(model, history_characters),
             delivery=delivery,
-            adapters=adapters or {"chat": chat},
+            platforms={"chat": platform(chat)} if platforms is None else platforms,
             watch=watch,
             limit=limit,
         )
-        rooms = House(store, chat, conversations)
+        rooms = House(database, store, chat, conversations)
         for inbound in inbox:
             await store.ingest(inbound)
         with anyio.fail_after(10_000):
@@ -192,6 +210,45 @@ async def test_no_more_runs_go_on_at_once_than_allowed() -> None:
     assert model.most_open == 2
 
 
+async def test_answers_that_wait_for_a_parked_channel_hold_up_nobody_elsewhere() -> None:
+    model, chat = Model([whole("Answer.")]), Chat(latency=0.0)
+    chat.fates.append(RateLimited(retry_after=3600))
+    mentions = [message("?", number=number, address=place("C1", str(number))) for number in range(60)]
+    async with house(model, chat, inbox=mentions, limit=2) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(5)
+        assert len(model.requests) == 60
+        await rooms.store.ingest(message("?", number=60, address=place("D1")))
+        await anyio.sleep(5)
+        assert chat.texts() == chat.texts(place("D1")) == ["Answer."]
+        assert await rooms.store.open_messages() == 60
+        await anyio.sleep(3600 + 60)
+        assert chat.texts() == ["Answer."] * 61
+        assert await rooms.store.open_messages() == 0
+    assert chat.refusals == 0
+
+
+async def test_a_message_that_is_set_aside_in_a_parked_channel_holds_up_nobody_elsewhere() -> None:
+    model, chat = Model([*[[Bug("oops")]] * ATTEMPTS, whole("Answer.")]), Chat(latency=0.0)
+    chat.fates.append(RateLimited(retry_after=3600))
+    async with house(model, chat, inbox=[message("?")], limit=1) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(5)
+        await rooms.store.ingest(message("?", number=2, address=place("D1")))
+        await anyio.sleep(5)
+        assert chat.texts() == ["Answer."]
+
+
+async def test_a_slot_is_given_back_once_however_a_run_ends() -> None:
+    model = Model([[Bug("oops")], whole("Answer."), broken("Half")], pace=1.0)
+    inbox = [message("?", number=number, address=place(f"C{number}")) for number in range(2, 7)]
+    async with house(model, inbox=[UNREADABLE, *inbox], limit=1) as (rooms, _):
+        await finish(rooms)
+        assert len(rooms.ended) == 5
+    assert model.most_open == 1
+    assert len(model.requests) == 6
+
+
 async def test_a_message_that_comes_later_wakes_its_conversation() -> None:
     async with house(Model([whole("Hello.")])) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
@@ -201,67 +258,93 @@ async def test_a_message_that_comes_later_wakes_its_conversation() -> None:
         assert rooms.chat.texts() == ["Hello."]
 
 
-async def test_a_store_that_refuses_the_end_is_asked_again_and_the_answer_given_once() -> None:
-    model = Model([whole("Hello.")])
-    async with house(model, inbox=[message("Hi!")]) as (rooms, _):
-        rooms.store.refusals = [StoreError("disk full")] * 3
+UNREADABLE = replace(message("Hi!"), user=cast("str", None))
+REFUSED = 12
+
+
+@pytest.mark.parametrize(
+    ("method", "first", "answers"),
+    [
+        ("claim", message("Hi!"), [whole("Hello.")]),
+        ("load", message("Hi!"), [whole("Hello.")]),
+        ("finish", message("Hi!"), [whole("Hello.")]),
+        ("release", message("Hi!"), [[Bug("oops")], whole("Hello.")]),
+        ("reject", UNREADABLE, [whole("Hello.")]),
+    ],
+)
+async def test_a_store_that_refuses_for_minutes_is_asked_ever_more_slowly_until_it_takes_it(
+    method: str, first: Inbound, answers: Sequence[Sequence[Item | Bug]]
+) -> None:
+    model = Model(answers)
+    async with house(model, inbox=[first]) as (rooms, _):
+        rooms.store.refusals[method] = [StoreError("disk full")] * REFUSED
         await finish(rooms)
+        readable = first is not UNREADABLE
+        assert rooms.chat.texts() == ["Hello."] * readable
+        assert len(await rooms.said(place())) == 2 * readable
+        waits = [later - earlier for earlier, later in pairwise(rooms.store.asked[method][: REFUSED + 1])]
+    slowest = STORE_PAUSES[-1]
+    assert waits == pytest.approx([*STORE_PAUSES, *[slowest] * (REFUSED - len(STORE_PAUSES))])
+    assert sum(waits) > 180
+    assert len(model.requests) == len(answers) * readable
+
+
+async def test_a_conversation_without_work_is_given_back_by_a_store_that_refuses_at_first() -> None:
+    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")]) as (rooms, tasks):
+        await rooms.query("update gw_event set done = 1")
+        rooms.store.refusals["release"] = [StoreError("disk full")] * 3
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(100)
+        await rooms.store.ingest(message("Hi?", number=2))
+        await anyio.sleep(10)
         assert rooms.chat.texts() == ["Hello."]
-        assert len(await rooms.said(place())) == 2
-    first, *_, last = rooms.store.finishing
-    assert last - first == pytest.approx(3 * STORE_PATIENCE)
-    assert len(model.requests) == 1
 
 
-async def test_a_store_that_refuses_the_end_for_long_stops_the_gateway() -> None:
-    model = Model([whole("Hello.")])
-    async with house(model, inbox=[message("Hi!")]) as (rooms, _):
-        rooms.store.refusals = [StoreError("disk full")] * STORE_TRIES
-        with pytest.raises(ExceptionGroup) as caught:
-            await rooms.conversations.run()
-        assert caught.group_contains(StoreError, match="disk full")
-        assert rooms.chat.texts() == ["Hello."]
-        assert await rooms.store.open_messages() == 1
-    first, *_, last = rooms.store.finishing
-    assert len(rooms.store.finishing) == STORE_TRIES
-    assert last - first == pytest.approx((STORE_TRIES - 1) * STORE_PATIENCE)
-    assert len(model.requests) == 1
-
-
-async def test_a_store_that_takes_the_end_at_the_last_try_is_not_given_up() -> None:
+async def test_a_store_that_refuses_is_logged_with_the_reason_and_the_wait(caplog: pytest.LogCaptureFixture) -> None:
     async with house(Model([whole("Hello.")]), inbox=[message("Hi!")]) as (rooms, _):
-        rooms.store.refusals = [StoreError("disk full")] * (STORE_TRIES - 1)
+        rooms.store.refusals["finish"] = [StoreError("disk full")]
         await finish(rooms)
+    assert caplog.messages == [f"{place().key}: the store refuses, tried again in 1 s: disk full"]
+
+
+async def test_a_store_that_refuses_in_one_conversation_holds_up_no_other() -> None:
+    inbox = [message("?", number=number, address=place(f"C{number}")) for number in (1, 2)]
+    async with house(Model([whole("Hello.")]), inbox=inbox) as (rooms, tasks):
+        rooms.store.refusals["load"] = [StoreError("disk full")]
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(0.5)
         assert rooms.chat.texts() == ["Hello."]
-        assert len(await rooms.said(place())) == 2
+        await anyio.sleep(5)
+        assert rooms.chat.texts() == ["Hello.", "Hello."]
+
+
+async def test_a_gateway_can_be_stopped_while_its_store_refuses() -> None:
+    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")]) as (rooms, _):
+        rooms.store.refusals["claim"] = [StoreError("disk full")] * 10_000
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(100)
+            rooms.conversations.stop()
+        assert await rooms.store.open_messages() == 1
 
 
 async def test_who_lost_a_conversation_leaves_it_alone() -> None:
     model = Model([whole("Hello.")])
     async with house(model, inbox=[message("Hi!")]) as (rooms, tasks):
-        rooms.store.refusals = [OwnershipLostError("taken over")]
+        rooms.store.refusals["finish"] = [OwnershipLostError("taken over")]
         tasks.start_soon(rooms.conversations.run)
         await anyio.sleep(100)
-        assert len(rooms.store.finishing) == 1
+        assert len(rooms.store.asked["finish"]) == 1
         await rooms.store.ingest(message("Hi!", number=2, address=place("C2")))
         await anyio.sleep(10)
         assert rooms.chat.texts(place("C2")) == ["Hello."]
-
-
-async def test_a_store_that_cannot_be_read_stops_the_gateway() -> None:
-    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")]) as (rooms, _):
-        rooms.store.load_refusals = [StoreError("gone")]
-        with pytest.raises(ExceptionGroup) as caught:
-            await rooms.conversations.run()
-        assert caught.group_contains(StoreError)
 
 
 async def test_a_message_that_cannot_be_read_is_set_aside_and_the_conversation_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     model = Model([whole("Hello.")])
-    unreadable = replace(message("Hi!"), user=cast("str", None))
-    inbox = [unreadable, message("Hi?", number=2), message("Hi?", number=3, address=place("C2"))]
+    inbox = [UNREADABLE, message("Hi?", number=2), message("Hi?", number=3, address=place("C2"))]
     async with house(model, inbox=inbox) as (rooms, _):
         await finish(rooms)
         assert rooms.chat.texts(place()) == rooms.chat.texts(place("C2")) == ["Hello."]
@@ -439,8 +522,8 @@ async def test_stopped_before_it_began_it_begins_nothing() -> None:
 
 
 async def test_messages_of_a_platform_that_is_not_configured_wait() -> None:
-    other: dict[str, Adapter] = {"other": Chat()}
-    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")], adapters=other) as (rooms, tasks):
+    other = {"other": platform(Chat(), name="other")}
+    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")], platforms=other) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
         await anyio.sleep(100)
         assert await rooms.store.open_messages() == 1
@@ -449,16 +532,16 @@ async def test_messages_of_a_platform_that_is_not_configured_wait() -> None:
 
 async def test_messages_that_waited_for_their_platform_are_answered_however_often_the_gateway_began() -> None:
     model, chat = Model([whole("Hello.")]), Chat(latency=0.0)
-    other: dict[str, Adapter] = {"other": Chat()}
+    other = {"other": platform(Chat(), name="other")}
     with MemoryDatabase() as database, anyio.fail_after(1000):
         await (await Mailbox.open(database)).ingest(message("Hi!"))
-        for adapters in [*[other] * (ATTEMPTS + 1), {"chat": chat}]:
+        for platforms in [*[other] * (ATTEMPTS + 1), {"chat": platform(chat)}]:
             delivery = Delivery()
             conversations = Conversations(
                 store=await Mailbox.open(database),
                 agent=agent(model),
                 delivery=delivery,
-                adapters=adapters,
+                platforms=platforms,
                 watch=lambda _: None,
                 limit=1,
             )
@@ -468,3 +551,90 @@ async def test_messages_that_waited_for_their_platform_are_answered_however_ofte
                 await anyio.sleep(10)
                 tasks.cancel_scope.cancel()
     assert chat.texts() == ["Hello."]
+
+
+@pytest.mark.parametrize("key", ["nonsense", "chat/A1", "chat/A1/%zz", ""])
+async def test_a_conversation_whose_name_nobody_can_read_is_left_alone_and_harms_no_other(
+    key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")]) as (rooms, tasks):
+        await rooms.query("update gw_event set conv = $1", key)
+        await rooms.query("update gw_conv set id = $1", key)
+        tasks.start_soon(rooms.conversations.run)
+        await rooms.store.ingest(message("Hi?", number=2, address=place("C2")))
+        await anyio.sleep(1000)
+        assert rooms.chat.texts() == ["Hello."]
+        assert await rooms.query("select attempts from gw_event where conv = $1 and done is null", key) == [(0,)]
+        assert len(rooms.store.asked["claim"]) < 9
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith(f"{key}: its messages wait")
+
+
+async def test_a_platform_that_is_not_configured_is_logged_once_and_asked_for_in_no_loop(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")], platforms={}) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(1000)
+        assert len(rooms.store.asked["claim"]) < 9
+        assert rooms.store.asked["load"] == []
+    assert caplog.messages == [f"{place().key}: its platform is not configured; its messages wait"]
+
+
+@pytest.mark.parametrize(
+    "allow",
+    [
+        Allow(),
+        Allow(users=frozenset({"U2"}), channels=frozenset({ANY})),
+        Allow(users=frozenset({ANY}), channels=frozenset({"C2"})),
+    ],
+    ids=["nobody", "another user", "another channel"],
+)
+async def test_who_is_not_allowed_any_more_when_his_turn_has_come_gets_no_answer(
+    allow: Allow, caplog: pytest.LogCaptureFixture
+) -> None:
+    model, chat = Model([whole("Hello.")]), Chat(latency=0.0)
+    closed = {"chat": platform(chat, allow=allow)}
+    async with house(model, chat, inbox=[message("Hi!")], platforms=closed) as (rooms, _):
+        await finish(rooms)
+        assert (chat.calls, rooms.ended, rooms.events) == ([], [], {})
+        assert await rooms.said(place()) == []
+    assert model.requests == []
+    assert caplog.messages == ["run r1: not answered, U1 is no longer allowed"]
+
+
+async def test_behind_whom_is_not_allowed_any_more_the_next_is_answered() -> None:
+    allow = Allow(users=frozenset({"U2"}), channels=frozenset({ANY}))
+    model, chat = Model([whole("Hello.")]), Chat(latency=0.0)
+    inbox = [message("Hi!"), message("Hi?", number=2, user="U2")]
+    async with house(model, chat, inbox=inbox, platforms={"chat": platform(chat, allow=allow)}) as (rooms, _):
+        await finish(rooms)
+        assert chat.texts() == ["Hello."]
+    (request,) = model.requests
+    assert request.messages == (UserMessage(text="<U2> Hi?"),)
+
+
+async def stopped_at(rooms: House, seconds: float) -> None:
+    """Run, and be cancelled after so many seconds: the grace is over."""
+    with anyio.move_on_after(seconds) as scope:
+        await rooms.conversations.run()
+    assert scope.cancelled_caught
+
+
+@pytest.mark.parametrize("fate", [None, RateLimited(retry_after=3600)], ids=["the model writes", "it is not shown"])
+async def test_a_run_that_is_cancelled_in_good_order_is_no_attempt(fate: RateLimited | None) -> None:
+    model, chat = Model([whole("Hello.")], pace=0.0 if fate else 60.0), Chat(latency=0.0)
+    chat.fates.extend([fate] if fate else [])
+    async with house(model, chat, inbox=[message("Hi!")]) as (rooms, _):
+        await stopped_at(rooms, 10)
+        assert await rooms.query("select attempts, done from gw_event") == [(0, None)]
+        assert await rooms.query("select owner from gw_conv where due is not null") == [(None,)]
+
+
+async def test_a_store_that_refuses_to_postpone_holds_up_no_end() -> None:
+    async with house(Model([whole("Hello.")], pace=60.0), inbox=[message("Hi!")]) as (rooms, _):
+        rooms.store.refusals["postpone"] = [StoreError("disk full")]
+        began = anyio.current_time()
+        await stopped_at(rooms, 10)
+        assert anyio.current_time() - began == pytest.approx(10)
+        assert await rooms.query("select attempts, done from gw_event") == [(1, None)]

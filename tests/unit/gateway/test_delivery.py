@@ -164,8 +164,20 @@ async def test_a_post_in_doubt_is_repeated_ever_more_slowly_and_then_given_up() 
         async with delivering() as (delivery, _):
             await delivery.show(reply, chat)
     waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls)]
-    assert waits == pytest.approx(BACK_OFF[: DOUBTS - 1])
+    assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * (DOUBTS - 1 - len(BACK_OFF))])
+    assert [call.operation.text for call in chat.calls] == ["Hello.", *[MAY_BE_A_REPEAT] * (DOUBTS - 1)]
     assert reply.failure is not None
+
+
+@pytest.mark.parametrize("outcome", [Unreachable(reason="the token is bad"), Unknown(reason="the token is bad")])
+async def test_what_did_not_go_is_logged_each_time_with_its_reason(
+    outcome: Outcome, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = Chat(latency=0.0, fates=deque([outcome] * 3))
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            await delivery.show(answered("Hello.", place(), chat), chat)
+    assert caplog.messages == [f"{place().key}: tried again soon: the token is bad"] * 3
 
 
 async def test_an_edit_in_doubt_is_repeated_ever_more_slowly_and_never_given_up() -> None:
@@ -378,7 +390,7 @@ async def test_what_an_adapter_did_that_failed_is_in_doubt() -> None:
     with anyio.fail_after(HOUR):
         async with delivering() as (delivery, _):
             await delivery.show(answered("Hello.", place(), chat), chat)
-    assert chat.texts() == ["Hello.", f"{MAY_BE_A_REPEAT}Hello."]
+    assert chat.texts() == ["Hello.", MAY_BE_A_REPEAT, "Hello."]
 
 
 async def test_a_reply_may_be_fed_before_it_is_shown() -> None:

@@ -175,14 +175,24 @@ def test_a_message_that_shows_the_text_already_counts_as_edited() -> None:
     assert reply.done
 
 
-def test_a_post_is_not_on_the_screen_because_nothing_was_modified() -> None:
+@pytest.mark.parametrize(
+    ("outcome", "failure"),
+    [
+        (NotModified(), "the platform will not post it"),
+        (MessageGone(), "what it was to be posted to is gone"),
+    ],
+)
+def test_a_post_that_is_answered_like_an_edit_ends_the_reply_instead_of_being_repeated_for_ever(
+    outcome: Outcome, failure: str
+) -> None:
     reply = reply_on()
     say(reply, "Hello.")
-    end(reply)
     next_of(reply)
-    reply.settle(NotModified())
-    assert not reply.done
-    assert reply.next_operation() == post("Hello.")
+    reply.settle(outcome)
+    assert (reply.failure, reply.done, reply.bubbles) == (failure, True, [])
+    say(reply, " And more.")
+    end(reply)
+    assert reply.next_operation() is None
 
 
 def test_a_live_message_that_was_deleted_is_posted_anew_with_all_of_its_text() -> None:
@@ -255,42 +265,113 @@ def test_a_single_character_that_is_too_long_ends_the_reply() -> None:
     assert reply.next_operation() is None
 
 
-def test_a_post_of_unknown_outcome_is_repeated_and_says_so() -> None:
+def doubt(reply: Reply, times: int = 1) -> list[str]:
+    """Whatever is posted next, nobody knows whether it arrived."""
+    posted: list[str] = []
+    for _ in range(times):
+        operation = next_of(reply)
+        assert isinstance(operation, PostMessage)
+        posted.append(operation.text)
+        reply.settle(Unknown(reason="no answer"))
+    return posted
+
+
+def test_a_post_of_unknown_outcome_is_repeated_unchanged_behind_a_message_that_says_so() -> None:
     reply = reply_on()
     say(reply, "Hel")
-    next_of(reply)
-    reply.settle(Unknown(reason="no answer"))
-    assert next_of(reply) == post(f"{MAY_BE_A_REPEAT}Hel")
+    assert doubt(reply) == ["Hel"]
+    assert reply.need() == Need(priority=Priority.FINAL, message_id=None)
+    assert next_of(reply) == post(MAY_BE_A_REPEAT)
     reply.settle(Performed(message_id="m1"))
+    assert next_of(reply) == post("Hel")
+    reply.settle(Performed(message_id="m2"))
     say(reply, "lo.")
     end(reply, "cut")
-    assert rest_of(reply) == [edit(f"{MAY_BE_A_REPEAT}Hello."), post(ENDINGS["cut"])]
+    assert rest_of(reply) == [edit("Hello.", "m2"), post(ENDINGS["cut"])]
+    spans = [(bubble.text, bubble.start, bubble.end) for bubble in reply.bubbles]
+    assert spans == [(MAY_BE_A_REPEAT, 0, 0), ("Hello.", 0, 6), (ENDINGS["cut"], 6, 6)]
 
 
-def test_a_post_that_is_in_doubt_too_often_ends_the_reply_and_says_why() -> None:
+def test_text_in_doubt_is_shown_again_though_the_model_says_nothing_more_for_a_while() -> None:
     reply = reply_on()
     say(reply, "Hello.")
-    for _ in range(DOUBTS):
-        assert (reply.failure, reply.done) == (None, False)
-        next_of(reply)
-        reply.settle(Unknown(reason="no answer"))
-    assert reply.failure == "posted 3 times without an answer, so it may be there already: no answer"
-    assert reply.done
-    assert reply.next_operation() is None
+    doubt(reply)
+    assert rest_of(reply) == [post(MAY_BE_A_REPEAT), post("Hello.")]
+    assert reply.need() is None
 
 
-def test_the_doubts_of_one_bubble_do_not_count_against_the_next() -> None:
+def test_what_stands_behind_a_full_bubble_is_shown_though_the_model_says_nothing_more_for_a_while() -> None:
+    reply = reply_on()
+    say(reply, "word " * 200)
+    texts = [operation.text for operation in rest_of(reply)]
+    assert len(texts) == 2
+    assert " ".join(texts).split() == ["word"] * 200
+    assert reply.need() is None
+
+
+def test_where_nothing_stands_behind_a_bubble_nothing_is_needed() -> None:
+    reply = reply_on()
+    say(reply, "Hello.")
+    reply.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
+    assert rest_of(reply) == [post("Hello.")]
+    assert reply.need() is None
+
+
+def test_a_notice_in_doubt_gets_no_notice_and_the_bubble_behind_it_one_for_each_doubt_of_its_own() -> None:
+    reply = reply_on(POST)
+    say(reply, "Hello.")
+    end(reply)
+    assert doubt(reply, 3) == ["Hello.", MAY_BE_A_REPEAT, MAY_BE_A_REPEAT]
+    assert next_of(reply) == post(MAY_BE_A_REPEAT)
+    reply.settle(Performed(message_id="m1"))
+    assert doubt(reply) == ["Hello."]
+    assert rest_of(reply) == [post(MAY_BE_A_REPEAT), post("Hello.")]
+
+
+def test_a_notice_that_had_to_be_cut_gets_no_notice_either() -> None:
+    reply = reply_on()
+    end(reply, "cut")
+    next_of(reply)
+    reply.settle(TooLong())
+    (piece,) = doubt(reply)
+    assert next_of(reply) == post(piece)
+
+
+def test_a_notice_stands_where_its_bubble_begins() -> None:
     reply = reply_on(POST)
     for text in ("One.", "Two."):
         say(reply, text)
         reply.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
-        for _ in range(DOUBTS - 1):
-            next_of(reply)
-            reply.settle(Unknown(reason="no answer"))
-        assert next_of(reply) == post(f"{MAY_BE_A_REPEAT}{text}")
-        reply.settle(Performed(message_id=text))
-    assert reply.failure is None
-    assert [bubble.message_id for bubble in reply.bubbles] == ["One.", "Two."]
+    next_of(reply)
+    reply.settle(Performed(message_id="m1"))
+    doubt(reply)
+    rest_of(reply)
+    spans = [(bubble.text, bubble.start, bubble.end) for bubble in reply.bubbles]
+    assert spans == [("One.", 0, 4), (MAY_BE_A_REPEAT, 4, 4), ("Two.", 4, 8)]
+
+
+def test_a_reply_that_is_in_doubt_too_often_ends_and_says_why() -> None:
+    reply = reply_on()
+    say(reply, "Hello.")
+    for _ in range(DOUBTS):
+        assert (reply.failure, reply.done) == (None, False)
+        doubt(reply)
+    assert reply.failure == "posted 10 times without an answer, so it may be there already: no answer"
+    assert reply.done
+    assert reply.next_operation() is None
+
+
+def test_the_doubts_of_all_bubbles_count_together() -> None:
+    reply = reply_on(POST)
+    say(reply, "word " * 2000)
+    end(reply)
+    posts = 0
+    while not reply.done:
+        posts += 1
+        next_of(reply)
+        reply.settle(Unknown(reason="no answer") if posts % 3 == 1 else Performed(message_id=f"m{posts}"))
+    assert reply.failure is not None
+    assert posts == 3 * (DOUBTS - 1) + 1
 
 
 def test_only_doubts_count_not_what_was_not_done_for_sure() -> None:
@@ -303,15 +384,20 @@ def test_only_doubts_count_not_what_was_not_done_for_sure() -> None:
     assert reply.next_operation() == post("Hello.")
 
 
-def test_a_mark_makes_no_message_longer_than_the_platform_takes() -> None:
-    reply = reply_on(replace(EDIT, bubble=100, limit=100))
-    say(reply, "word " * 19)
-    end(reply)
-    next_of(reply)
-    reply.settle(Unknown(reason="no answer"))
-    texts = [operation.text for operation in rest_of(reply)]
-    assert max(map(len, texts)) <= 100
-    assert " ".join(texts).split() == [*MAY_BE_A_REPEAT.split(), *["word"] * 19]
+@pytest.mark.parametrize("size", [20, 100, 800])
+def test_no_message_is_longer_than_a_bubble_and_none_is_cut_elsewhere_because_of_a_doubt(size: int) -> None:
+    text, capabilities = "word " * 400, replace(POST, bubble=size, limit=size)
+    calm, doubted = reply_on(capabilities), reply_on(capabilities)
+    for reply in (calm, doubted):
+        say(reply, text)
+        end(reply)
+    undisturbed = [operation.text for operation in rest_of(calm)]
+    assert doubt(doubted) == undisturbed[:1]
+    texts = [operation.text for operation in rest_of(doubted)]
+    assert max(map(len, texts)) <= size
+    notice = texts[: -len(undisturbed)]
+    assert " ".join(notice) == MAY_BE_A_REPEAT
+    assert texts[len(notice) :] == undisturbed
 
 
 def test_an_edit_of_unknown_outcome_is_simply_sent_again_however_often() -> None:

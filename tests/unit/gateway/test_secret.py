@@ -52,6 +52,8 @@ def test_a_folder_is_no_secret(tmp_path: Path) -> None:
         revealed(f"file:{tmp_path}")
 
 
-@pytest.mark.parametrize("text", ["xoxb-1", "env:", "file:", "ENV:A", "env:A\nB", " env:A"])
+@pytest.mark.parametrize(
+    "text", ["xoxb-1", "env:", "file:", "ENV:A", "env:A\nB", " env:A", "env:xoxb-1", "env:sk-ant-1", "env:1A"]
+)
 def test_what_names_no_place_is_no_name_of_a_secret(text: str) -> None:
     assert re.fullmatch(SECRET_PATTERN, text) is None

@@ -84,3 +84,17 @@ def test_a_passing_trouble_is_not_laid_on_the_token() -> None:
 
 def test_the_socket_has_an_address() -> None:
     assert socket_url(Answer(status=200, body={"ok": True, "url": "wss://x"}), "env:Y", URL) == "wss://x"
+
+
+def test_what_was_pasted_instead_of_a_name_or_into_the_address_is_not_repeated(tmp_path: Path) -> None:
+    file = tmp_path / "xoxb-SECRET"
+    file.write_text("xapp-1-SECRET")
+    with pytest.raises(AdapterError, match="xoxb-… should hold") as kind:
+        secret(BOT, f"file:{file}")
+    unreachable = NoAnswer(sent=False, reason="InvalidURL: https://ada:SECRET@host/")
+    with pytest.raises(AdapterError, match="cannot be reached at https://…@host/") as reached:
+        identity(unreachable, "file:xoxb-SECRET", "https://ada:SECRET@host/")
+    refusal = Answer(status=200, body={"ok": False, "error": "invalid_auth"})
+    with pytest.raises(AdapterError, match="xoxb-…: it says") as refused:
+        identity(refusal, "file:xoxb-SECRET", URL)
+    assert not [error for error in (kind, reached, refused) if "SECRET" in str(error.value)]

@@ -64,14 +64,14 @@ def test_the_wait_is_as_told_without_a_cap_or_a_guess_where_nothing_is_told(head
         ("not_in_channel", Forbidden),
         ("is_archived", Forbidden),
         ("restricted_action", Forbidden),
-        ("invalid_auth", Forbidden),
-        ("token_revoked", Forbidden),
         ("missing_scope", Forbidden),
         ("edit_window_closed", Forbidden),
         ("cant_update_message", Forbidden),
         ("fatal_error", Unknown),
         ("internal_error", Unknown),
         ("service_unavailable", Unknown),
+        ("invalid_auth", Unreachable),
+        ("token_revoked", Unreachable),
         ("request_timeout", Unreachable),
         ("team_added_to_org", Unreachable),
         ("an_error_of_tomorrow", Forbidden),
@@ -107,3 +107,15 @@ def test_whatever_is_forbidden_says_what_to_mend() -> None:
         if isinstance(result, Forbidden):
             assert result.reason.startswith(f"Slack says {code}: ")
             assert len(result.reason) > len(code) + 25
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["account_inactive", "invalid_auth", "not_allowed_token_type", "not_authed", "token_expired", "token_revoked"],
+)
+def test_a_token_that_is_refused_makes_the_message_wait_and_says_what_to_mend(code: str) -> None:
+    for status in (200, 401, 403):
+        waiting = said(code, status=status)
+        assert isinstance(waiting, Unreachable)
+        assert waiting.reason.startswith(f"Slack says {code}: ")
+        assert "put its new bot token where" in waiting.reason

@@ -26,7 +26,16 @@ def test_an_empty_table_is_a_whole_configuration_that_lets_nobody_in() -> None:
 
 @pytest.mark.parametrize(
     "table",
-    [{"alow_users": ["U1"]}, {"bubble": 0}, {"bubble": 11_501}, {"surface": "append"}, {"bot_token": "xoxb-1"}],
+    [
+        {"alow_users": ["U1"]},
+        {"bubble": 0},
+        {"bubble": 11_501},
+        {"surface": "append"},
+        {"bot_token": "xoxb-1"},
+        {"bot_token": "env:xoxb-1"},
+        {"base_url": "http://[::1"},
+        {"base_url": "ftp://slack.com"},
+    ],
     ids=str,
 )
 def test_a_wrong_table_is_refused(table: dict[str, object]) -> None:

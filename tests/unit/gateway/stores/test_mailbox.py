@@ -47,6 +47,8 @@ async def test_a_process_that_was_declared_dead_cannot_write_any_more(database: 
     with pytest.raises(OwnershipLostError, match=KEY):
         await zombie.finish(old, ["late"])
     with pytest.raises(OwnershipLostError):
+        await zombie.postpone(old)
+    with pytest.raises(OwnershipLostError):
         await zombie.release(KEY)
     with pytest.raises(OwnershipLostError):
         await zombie.load(KEY)

@@ -1,0 +1,93 @@
+"""What ``dragoman`` can be asked to do: its commands and their options."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+app = typer.Typer(
+    name="dragoman",
+    help="A language model's agent in your chat: streamed right, whole, once.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def run(
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration; dragoman.toml in the working folder where not given.")
+    ] = None,
+) -> None:
+    """Run the gateway until it is interrupted or told to end."""
+    raise typer.Exit(_command("run").main(config))
+
+
+@app.command()
+def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
+    on: Annotated[Literal["slack"], typer.Option(help="The platform to play.")] = "slack",
+    say: Annotated[str, typer.Option(help="What the user asks.")] = "Show me how to read a big file in Python.",
+    script: Annotated[Path | None, typer.Option(help="What the scripted model answers: a .md or .toml file.")] = None,
+    model: Annotated[
+        Literal["scripted", "anthropic"], typer.Option(help="Who answers; anthropic needs ANTHROPIC_API_KEY.")
+    ] = "scripted",
+    limit: Annotated[int, typer.Option(help="The longest message, in characters.", min=1, max=11_500)] = 800,
+    pace: Annotated[float, typer.Option(help="Deltas a second of the scripted model; 0 for all at once.", min=0)] = 200,
+    time_scale: Annotated[
+        float | None,
+        typer.Option(help="Platform seconds in a real one: 1 in the terminal, 20 with --headless.", min=1, max=60),
+    ] = None,
+    headless: Annotated[bool, typer.Option("--headless", help="Show nothing while it runs.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print all that happened as JSON; goes with --headless.")
+    ] = False,
+    save_svg: Annotated[
+        Path | None, typer.Option(help="Keep what the terminal shows as a picture; not with --headless.")
+    ] = None,
+) -> None:
+    """Play one mention on a platform that runs on this machine: no account, no key."""
+    command = _command("play")
+    options = command.Options(
+        platform=on,
+        say=say,
+        script=script,
+        model=model,
+        limit=limit,
+        pace=pace,
+        time_scale=time_scale or (20.0 if headless else 1.0),
+        headless=headless,
+        json=json,
+        save_svg=save_svg,
+    )
+    raise typer.Exit(command.main(options))
+
+
+@app.command()
+def chunk(  # noqa: PLR0913, PLR0917 - as above
+    file: Annotated[Path | None, typer.Argument(help="A Markdown file; standard input where not given.")] = None,
+    limit: Annotated[int, typer.Option(help="The longest chunk, in units.")] = 800,
+    unit: Annotated[Literal["cp", "utf16", "utf8"], typer.Option(help="What is counted.")] = "cp",
+    plain: Annotated[bool, typer.Option("--plain", help="For a surface that shows plain text: add nothing.")] = False,
+    deltas: Annotated[int, typer.Option(help="Feed it in pieces of so many characters; 0 for all at once.", min=0)] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Show why each cut was made.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the chunks as JSON.")] = False,
+) -> None:
+    """Cut Markdown into messages."""
+    command = _command("chunk")
+    options = command.Options(limit=limit, unit=unit, markup=not plain, deltas=deltas, explain=explain, json=json)
+    raise typer.Exit(command.main(file, options))
+
+
+@app.command()
+def events(
+    file: Annotated[Path, typer.Argument(help="A recorded stream of a model's answer.")],
+    provider: Annotated[str, typer.Option(help="Whose protocol it is, such as anthropic_messages.")],
+) -> None:
+    """Print a recorded provider stream as unified events, one JSON object a line."""
+    raise typer.Exit(_command("events").main(file, provider))
+
+
+def _command(name: str) -> Any:
+    return import_module(f"gateway.cli.{name}")

@@ -1,0 +1,21 @@
+"""What is logged: on standard error, and without secrets, whoever wrote the line."""
+
+import logging
+
+from gateway.redaction import redact
+
+
+class Clean(logging.Formatter):
+    """Writes a record without secrets: message, arguments, and the traceback that hangs on it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See ``logging.Formatter``."""
+        return redact(super().format(record))
+
+
+def begin(level: int, form: str) -> None:
+    """Log what is at least so grave, in that form."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(Clean(form))
+    logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(level)

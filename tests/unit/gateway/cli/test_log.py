@@ -1,0 +1,44 @@
+"""What is logged holds no secret, whoever writes it."""
+
+import io
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from gateway.cli.log import Clean, begin
+
+FORM = "%(levelname)s %(name)s: %(message)s"
+
+
+@pytest.fixture(autouse=True)
+def root() -> Iterator[logging.Logger]:
+    """The root logger, which is afterwards as it was."""
+    logger = logging.getLogger()
+    handlers, level = logger.handlers[:], logger.level
+    yield logger
+    logger.handlers[:] = handlers
+    logger.setLevel(level)
+
+
+def test_message_arguments_and_traceback_are_written_without_secrets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", written := io.StringIO())
+    begin(logging.INFO, FORM)
+    log, secret = logging.getLogger("somebody.elses"), "".join(["SEC", "RET"])  # a traceback shows lines of source, too
+    log.info(f"Connecting to wss://host/link/?ticket={secret}&app_id=A1")
+    log.warning("refused: %s, %r", f"xoxb-{secret}", {"Authorization": f"Bearer {secret}"})
+    error = ValueError(f"no answer from https://ada:{secret}@host/")
+    log.error("failed with %s", f"xapp-1-{secret}", exc_info=error)
+    assert "INFO somebody.elses: Connecting to wss://host/link/?ticket=…&app_id=A1" in written.getvalue()
+    assert "WARNING somebody.elses: refused: xoxb-…, {'Authorization': 'Bearer …'}" in written.getvalue()
+    assert "ERROR somebody.elses: failed with xapp-…" in written.getvalue()
+    assert "ValueError: no answer from https://…@host/" in written.getvalue()
+    assert secret not in written.getvalue()
+
+
+def test_other_lines_are_written_as_they_are() -> None:
+    record = logging.makeLogRecord({"name": "dragoman", "levelname": "INFO", "msg": "run %s ended", "args": ("r1",)})
+    assert Clean(FORM).format(record) == "INFO dragoman: run r1 ended"
