@@ -18,7 +18,7 @@ from gateway import access
 from gateway.access import Allow
 from gateway.adapter import Receive
 from gateway.agent import Agent
-from gateway.configuration import AgentSettings, Configuration, Document, PacingSettings
+from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
 from gateway.conversation import Conversations, Platform, Watch
 from gateway.delivery import Delivery
 from gateway.error import ConfigurationError, DragomanError, StoreError
@@ -82,7 +82,8 @@ def assemble(configuration: Configuration) -> Parts:
     platforms = [_platform(configuration, name) for name in known if name in configuration.tables]
     if not platforms:
         tables = " or ".join(f"[{name}]" for name in known)
-        msg = f"{configuration.place('')}: no platform is configured; add the table {tables} (see the README)"
+        place = configuration.place("") if configuration.written else f"there is no {FILE_NAME} in {Path.cwd()}"
+        msg = f"{place}: no platform is configured; add the table {tables} (see the README)"
         raise ConfigurationError(msg)
     settings = configuration.read("agent", AgentSettings)
     store = _chosen(configuration, "store", "kind", "gateway.stores")

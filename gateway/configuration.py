@@ -176,6 +176,7 @@ class Configuration:
     """
 
     def __init__(self, written: Document | None, defaults: Document) -> None:
+        self.written = written is not None
         self._written = written or Document("", Path(FILE_NAME))
         self._defaults = defaults
 

@@ -1,11 +1,17 @@
 """How the tests run: hypothesis profiles, the loop under async tests, nothing skipped in CI."""
 
 import os
+import signal
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from trio.testing import MockClock
+
+# A job in the background is started with these ignored, and its children inherit that; what is tested is a command
+# as a terminal starts it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 CI = os.environ.get("CI", "") not in ("", "0", "false")
 SOAK = int(os.environ.get("DRAGOMAN_SOAK") or 0)

@@ -19,7 +19,7 @@ import anyio
 from gateway import app
 from gateway.cli import ending
 from gateway.cli.log import begin
-from gateway.cli.screen import Screen, refuse_unwritable
+from gateway.cli.screen import Screen, refuse_unwritable, summary
 from gateway.cli.stage import Stage, open_stage
 from gateway.cli.table import Value, table
 from gateway.conversation import RunEnded
@@ -109,6 +109,8 @@ async def _played(options: Options, folder: Path) -> int:
         record = await _answer(options, stage, configuration)
         if options.json:
             sys.stdout.write(json.dumps(_report(options, stage, record), ensure_ascii=False, indent=2) + "\n")
+        elif options.headless:
+            sys.stdout.write(summary(stage) + "\n")
     return 0 if record.ended and record.ended.failure is None else 1
 
 

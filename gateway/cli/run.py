@@ -46,4 +46,4 @@ async def _run(parts: Parts) -> int:
 
 def _report(what: Envelope | RunEnded) -> None:
     if isinstance(what, RunEnded):
-        log.info("run %s in %s: %s, %d messages", what.run_id, what.conversation, what.reason, len(what.bubbles))
+        log.info("run %s in %s: %s, messages: %d", what.run_id, what.conversation, what.reason, len(what.bubbles))

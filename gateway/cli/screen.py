@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import anyio
+from markdown_it import MarkdownIt
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
@@ -15,6 +16,8 @@ from gateway.error import DragomanError, UsageError
 
 NARROWEST, WIDEST, UNKNOWN = 20, 100, 80
 """Columns: what a message can be read in, what it is read well in, and what a terminal has that does not say."""
+
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
 
 _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 """Where a picture would fetch its fonts from; the reader's own will do."""
@@ -66,19 +69,20 @@ class Screen:
         live.update(_bubble(messages[-1], live=True) if messages else "", refresh=True)
 
     def _finish(self, seconds: float) -> None:
-        messages, calls = self._stage.messages(), self._stage.calls()
-        for message in messages[self._printed :]:
+        for message in self._stage.messages()[self._printed :]:
             self._console.print(_bubble(message))
-        refused = sum(call["status"] == 429 for call in calls)
-        answers = sum(message.author == "bot" for message in messages)
-        self._console.print(
-            Text(
-                f"{answers} messages, {len(calls)} calls, {refused} refused by a rate limit, {seconds:.1f} s",
-                style="dim",
-            )
-        )
+        self._console.print(Text(f"{summary(self._stage)}, {seconds:.1f} s", style="dim"))
         if self._save_svg is not None:
             _write(self._save_svg, _FONTS.sub("", self._console.export_svg(title="dragoman play")))
+
+
+def summary(stage: Stage) -> str:
+    """What it took to show the answer."""
+    answers = sum(message.author == "bot" for message in stage.messages())
+    calls = stage.calls()
+    refused = sum(call["status"] == 429 for call in calls)
+    messages = "1 message" if answers == 1 else f"{answers} messages"
+    return f"{messages}, {len(calls)} calls to the platform, {refused} refused by a rate limit"
 
 
 def width() -> int:
@@ -114,11 +118,18 @@ def _complaint(picture: Path, error: OSError) -> str:
     return f"--save-svg {picture}: cannot be written: {error.strerror}"
 
 
+def _markdown(text: str) -> Markdown:
+    """The text rendered, HTML in it shown as it stands: Rich would leave it out, and a chat does not."""
+    rendered = Markdown(text)
+    rendered.parsed = _PARSER.parse(text)
+    return rendered
+
+
 def _bubble(message: Shown, *, live: bool = False) -> RenderableType:
     bot = message.author == "bot"
     name = "dragoman" if bot else "ada"
     note = " is writing" if bot and live else ""
-    body: RenderableType = Markdown(message.text) if bot else Text(message.text)
+    body: RenderableType = _markdown(message.text) if bot else Text(message.text)
     return Group(
         Panel(
             body,

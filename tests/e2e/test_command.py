@@ -277,11 +277,14 @@ def test_a_signal_ends_play_with_its_status_in_good_order(number: signal.Signals
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert any(b"ada" in line for line in process.stdout)
-        assert [path.name[:14] for path in place.iterdir()] == ["dragoman-play-"]
-        process.send_signal(number)
-        assert process.wait(timeout=30) == status
-        assert process.stderr.read() == b""
+        try:
+            assert any(b"ada" in line for line in process.stdout)
+            assert [path.name[:14] for path in place.iterdir()] == ["dragoman-play-"]
+            process.send_signal(number)
+            assert process.wait(timeout=30) == status
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()
     assert list(place.iterdir()) == []
 
 

@@ -156,6 +156,21 @@ def test_a_smaller_limit_holds(tmp_path: Path) -> None:
     assert_whole_once_in_order(played, answer, 300)
 
 
+def test_the_terminal_shows_html_as_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text(
+        "Put `<div>` in a List<int>, <!channel>.\n\n<details>\nmore\n</details>", "utf-8"
+    )
+    done = dragoman("play", "--script", "answer.md", "--time-scale", "60", cwd=tmp_path)
+    assert all(said in done.stdout for said in ("<div>", "List<int>", "<!channel>", "<details>", "more"))
+
+
+def test_headless_says_in_a_line_what_it_took(tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text("Yes.", encoding="utf-8")
+    done = dragoman("play", "--headless", "--script", "answer.md", "--time-scale", "60", cwd=tmp_path)
+    assert done.stdout.startswith("1 message, ")
+    assert done.stdout.endswith(" calls to the platform, 0 refused by a rate limit\n")
+
+
 def test_the_terminal_shows_the_conversation(tmp_path: Path) -> None:
     (tmp_path / "answer.md").write_text("Low water is **at six**.", encoding="utf-8")
     done = dragoman("play", "--say", "When?", "--script", "answer.md", "--time-scale", "60", cwd=tmp_path)
