@@ -189,6 +189,10 @@ class Configuration:
         """Where something stands, as ``file:line``."""
         return self._holder(table, *keys[:1]).place(table, *keys)
 
+    def table(self, name: str) -> dict[str, Any]:
+        """A whole table, what is built in included."""
+        return dict(self._content(name))
+
     def value(self, table: str, key: str) -> object:
         """A single value; none where it is absent."""
         return self._content(table).get(key)

@@ -43,7 +43,7 @@ class Settings:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     bot_token: SecretName = "env:SLACK_BOT_TOKEN"  # noqa: S105 - where it is, not what it is
-    app_token: SecretName = "env:SLACK_APP_TOKEN"  # noqa: S105
+    app_token: SecretName = "env:SLACK_APP_TOKEN"  # noqa: S105 - a variable's name, no secret
     base_url: WebAddress = "https://slack.com/api/"
     allow_users: tuple[str, ...] = ()
     allow_channels: tuple[str, ...] = ()

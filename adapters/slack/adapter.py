@@ -23,7 +23,7 @@ POST = (
     Budget(name="chat.postMessage", scope="account", rate=240 / 60, burst=20),
 )
 EDIT = (
-    Budget(name="chat.update", scope="account", rate=45 / 60, burst=15),
+    Budget(name="chat.update", scope="account", rate=45 / 60, burst=5),
     Budget(name="chat.update", scope="message", rate=1 / 1.2, burst=1),
 )
 """A little under what https://docs.slack.dev/apis/web-api/rate-limits grants."""

@@ -134,7 +134,7 @@ class _Socket(SocketModeClient):
         assert task is not None  # noqa: S101 - told to the type checker: coroutines run in tasks
         self._running.add(task)
         task.add_done_callback(self._running.discard)
-        await super().run_message_listeners(message, raw_message)  # pyright: ignore[reportUnknownMemberType]
+        await super().run_message_listeners(message, raw_message)  # pyright: ignore[reportUnknownMemberType]  # untyped in the SDK
 
     async def leave(self) -> None:
         """Close the socket and wait for the end of all that runs. What was not acknowledged comes again."""
@@ -169,7 +169,7 @@ class _Handler(AsyncBaseSocketModeHandler):
         with suppress(Exception):  # whatever bolt raises over a payload that it cannot read
             response = await run_async_bolt_app(self._bolt, req)
         if not isinstance(response, _Verdict):  # bolt may also answer before it asks anybody
-            response = await self._store(req.payload)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+            response = await self._store(req.payload)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # untyped in the SDK
         await send_async_response(client, req, response, started)
 
     async def _store(self, body: dict[str, Any]) -> _Verdict:

@@ -64,7 +64,7 @@ async def ask(
     params = None if token is None else {"token": token}
     try:
         # The SDK's types say "dict" and no more.
-        response = await client.api_call(method, json=json, params=params)  # pyright: ignore[reportUnknownMemberType]
+        response = await client.api_call(method, json=json, params=params)  # pyright: ignore[reportUnknownMemberType]  # the SDK says "dict" and no more
     except SlackApiError as error:
         return answer_of(error)
     except _NOT_SENT as error:

@@ -48,7 +48,7 @@ def begin() -> None:
     """Make standard output and tracebacks follow the rules above."""
     sys.excepthook = _show
     # Where it is closed its number is given to a file that cannot be written, so that no other file of ours gets it.
-    number = os.open(os.devnull, os.O_RDONLY) if sys.stdout is None else sys.stdout.fileno()  # pyright: ignore[reportUnnecessaryComparison]
+    number = os.open(os.devnull, os.O_RDONLY) if sys.stdout is None else sys.stdout.fileno()  # pyright: ignore[reportUnnecessaryComparison]  # None where it is closed
     raw = _Descriptor(number, "w", closefd=False)
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace", line_buffering=raw.isatty()

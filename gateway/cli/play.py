@@ -26,6 +26,9 @@ from gateway.conversation import RunEnded
 from gateway.error import DragomanError, UsageError
 from gateway.event import Envelope, JsonObject, to_json
 
+SCRIPTED: dict[str, Value] = {"provider": "scripted", "name": "scripted", "max_tokens": 8192}
+"""A script has no limit; the key is every model's."""
+
 MODELS = {"anthropic": "anthropic_messages", "scripted": "scripted"}
 
 
@@ -155,11 +158,14 @@ def _configuration(options: Options, stage: Stage, folder: Path) -> str:
 
 
 def _model(options: Options) -> dict[str, Value]:
-    model: dict[str, Value] = {"provider": MODELS[options.model], "max_tokens": 8192}
+    """The model's table: the user's own where that is for this protocol, else the built-in one."""
     if options.model == "scripted":
         script = options.script or app.data_folder() / "play" / "answer.md"
-        return model | {"name": "scripted", "script": str(script.absolute()), "pace": options.pace}
-    return model | {"name": str(app.configure(None).value("model", "name"))}
+        return SCRIPTED | {"script": str(script.absolute()), "pace": options.pace}
+    written = app.configure(None).table("model")
+    if written.get("provider") == MODELS[options.model]:
+        return written
+    return app.configure(app.data_folder() / "defaults.toml").table("model")
 
 
 def _report(options: Options, stage: Stage, record: Record) -> JsonObject:

@@ -224,7 +224,7 @@ def _commit(
         connection.execute("begin immediate")
         outcomes = [_isolated(connection, statements, at=now()) for statements in transactions]
         connection.execute("commit")
-    except Exception as error:  # noqa: BLE001  whatever it is, it is the callers'; the thread lives on
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the callers'; the thread lives on
         with suppress(sqlite3.Error):  # many an error has rolled back already
             connection.execute("rollback")
         return [error] * len(transactions)

@@ -73,7 +73,7 @@ def test_our_reader_and_decoder(benchmark: BenchmarkFixture) -> None:
 
 
 def test_the_sdks_own_iterator(benchmark: BenchmarkFixture) -> None:
-    assert benchmark(lambda: asyncio.run(through_the_sdk())) == DELTAS  # pyright: ignore[reportUnknownMemberType]
+    assert benchmark(lambda: asyncio.run(through_the_sdk())) == DELTAS  # pyright: ignore[reportUnknownMemberType]  # untyped in the plug-in
 
 
 def test_a_delta_costs_us_less_than_half_of_what_it_costs_the_sdk() -> None:

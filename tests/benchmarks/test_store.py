@@ -66,7 +66,7 @@ async def commits(path: Path, way: Way) -> int:
     async with SqliteDatabase(path) as database:
         store = await Mailbox.open(database)
         statements: list[str] = []
-        connection = database._connection  # pyright: ignore[reportPrivateUsage]
+        connection = database._connection  # pyright: ignore[reportPrivateUsage]  # counts its commits
         connection.set_trace_callback(statements.append)
         await way(store, messages())
         return [statement.lower() for statement in statements].count("commit")

@@ -147,7 +147,7 @@ def request(*messages: Message, system: str = "Be brief.") -> Request:
     )
 
 
-async def ask(url: str, asked: Request | None = None, timeout: float = 5.0) -> list[Item]:  # noqa: ASYNC109
+async def ask(url: str, asked: Request | None = None, timeout: float = 5.0) -> list[Item]:  # noqa: ASYNC109 - a setting of the provider
     with anyio.fail_after(5):
         async with provider(url, timeout).stream(asked or request()) as stream:
             items = [item async for item in stream]
@@ -155,7 +155,7 @@ async def ask(url: str, asked: Request | None = None, timeout: float = 5.0) -> l
     return items
 
 
-async def failure(answer: Answer, timeout: float = 5.0) -> Error:  # noqa: ASYNC109
+async def failure(answer: Answer, timeout: float = 5.0) -> Error:  # noqa: ASYNC109 - a setting of the provider
     async with serving(answer) as api:
         error = (await ask(api.url, timeout=timeout))[-1]
         assert len(api.bodies) <= 1  # nothing is retried here

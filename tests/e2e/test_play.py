@@ -1,6 +1,9 @@
 """A mention, answered end to end: the real command, the real SDK, a Slack that enforces Slack's rules."""
 
+import json
 import random
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import pytest
 
 from tests.e2e.command import dragoman, play
 
+GOLDEN = Path(__file__).parent.parent / "golden"
 LIMIT = 800
 VOCABULARY = [
     "the",
@@ -179,3 +183,37 @@ def test_the_terminal_shows_the_conversation(tmp_path: Path) -> None:
     assert "Low water is at six." in done.stdout
     assert "0 refused" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_real_model_is_asked_as_the_users_own_configuration_says(tmp_path: Path) -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Model(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write((GOLDEN / "anthropic.text_only.sse").read_bytes())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        (tmp_path / "key").write_text("sk-ant-local", encoding="utf-8")
+        (tmp_path / "dragoman.toml").write_text(
+            f"""
+[model]
+provider = "anthropic_messages"
+name = "of-my-own"
+max_tokens = 111
+base_url = "http://127.0.0.1:{server.server_port}"
+api_key = "file:{tmp_path / "key"}"
+""",
+            encoding="utf-8",
+        )
+        played = play(tmp_path, "--model", "anthropic", "--say", "Hello?", "--time-scale", "60")
+        server.shutdown()
+    assert answers(played) == ["Hello, world."]
+    assert (asked[0]["model"], asked[0]["max_tokens"]) == ("of-my-own", 111)

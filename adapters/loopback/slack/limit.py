@@ -39,7 +39,7 @@ LIMITS: Mapping[str, Limits] = {
     "chat.delete": TIER_3,
     "chat.postEphemeral": TIER_4,
     "chat.postMessage": PER_CHANNEL,
-    "chat.update": TIER_3,
+    "chat.update": _tier("tier 3", 50, 6),  # tight, for whoever paces edits: about 50 in the first minute, too
     "conversations.history": TIER_3,
     "conversations.info": TIER_3,
     "conversations.replies": TIER_3,

@@ -9,7 +9,7 @@ from chunker import Chunk, Chunker, Reason, Unit, split
 
 def cut(text: str, limit: int, **options: object) -> list[tuple[str, Reason]]:
     """Cut a text; give the texts with their reasons."""
-    return [(chunk.text, chunk.reason) for chunk in split(text, limit, **options)]  # pyright: ignore[reportArgumentType]
+    return [(chunk.text, chunk.reason) for chunk in split(text, limit, **options)]  # pyright: ignore[reportArgumentType]  # options of many types
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_limit_below_one_is_refused(limit: int) -> None:
 
 def test_an_unknown_unit_is_refused_with_those_there_are() -> None:
     with pytest.raises(ValueError, match="cp, utf16, utf8"):
-        Chunker(unit="bytes")  # pyright: ignore[reportArgumentType]
+        Chunker(unit="bytes")  # pyright: ignore[reportArgumentType]  # wrong on purpose
 
 
 @pytest.mark.parametrize(("unit", "limit", "first"), [("cp", 3, "😀a😀"), ("utf16", 3, "😀a"), ("utf8", 5, "😀a")])

@@ -65,4 +65,4 @@ def test_events_are_values() -> None:
     assert one == other
     assert hash(one) == hash(other)
     with pytest.raises(AttributeError):
-        one.retryable = False  # pyright: ignore[reportAttributeAccessIssue]
+        one.retryable = False  # pyright: ignore[reportAttributeAccessIssue]  # wrong on purpose

@@ -129,8 +129,8 @@ def test_nothing_is_remembered_of_those_who_are_gone() -> None:
         pacer.choose([asks(str(number), key)], float(number))
         pacer.take(asks(str(number), key), float(number))
         pacer.forget(str(number), float(number))
-    assert len(pacer._buckets) <= 3  # pyright: ignore[reportPrivateUsage]
-    assert not pacer._turns  # pyright: ignore[reportPrivateUsage]
+    assert len(pacer._buckets) <= 3  # pyright: ignore[reportPrivateUsage]  # looks inside
+    assert not pacer._turns  # pyright: ignore[reportPrivateUsage]  # looks inside
 
 
 @pytest.mark.parametrize("order", [["a", "b"], ["b", "a"]])

@@ -77,7 +77,7 @@ def test_the_capabilities_are_the_settings_and_slacks_limits() -> None:
     assert budgets == {
         ("chat.postMessage", "channel"): (60, 2),
         ("chat.postMessage", "account"): (240, 20),
-        ("chat.update", "account"): (45, 15),
+        ("chat.update", "account"): (45, 5),
         ("chat.update", "message"): (50, 1),
     }
 

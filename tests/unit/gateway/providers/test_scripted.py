@@ -151,7 +151,7 @@ async def test_deltas_come_at_the_settings_pace(tmp_path: Path) -> None:
     file.write_text("x" * 4 * 201)
     begun = anyio.current_time()
     items = await ask(file, pace=200)
-    assert anyio.current_time() - begun == pytest.approx(1.0)  # pyright: ignore[reportUnknownMemberType]
+    assert anyio.current_time() - begun == pytest.approx(1.0)  # pyright: ignore[reportUnknownMemberType]  # untyped in pytest
     assert len(shown(items)) == 804
 
 
@@ -161,7 +161,7 @@ async def test_a_turns_own_pace_goes_before_that_of_the_settings(tmp_path: Path)
     file.write_text('[[turn]]\ntext = "12345678"\npace = 0.5\n')
     begun = anyio.current_time()
     await ask(file, pace=200)
-    assert anyio.current_time() - begun == pytest.approx(2.0)  # pyright: ignore[reportUnknownMemberType]
+    assert anyio.current_time() - begun == pytest.approx(2.0)  # pyright: ignore[reportUnknownMemberType]  # untyped in pytest
 
 
 @pytest.mark.virtual_time

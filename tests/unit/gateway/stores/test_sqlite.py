@@ -72,7 +72,7 @@ async def run_behind(gate: Gate, calls: list[Callable[[], Any]]) -> list[Any]:
 
 def connection_of(database: SqliteDatabase) -> sqlite3.Connection:
     """For what no statement in a transaction can do; its thread must be idle."""
-    return database._connection  # pyright: ignore[reportPrivateUsage]
+    return database._connection  # pyright: ignore[reportPrivateUsage]  # looks inside
 
 
 def write(path: Path, content: bytes, offset: int = 0) -> None:
@@ -340,7 +340,7 @@ async def test_a_newer_schema_is_refused_with_the_file(path: Path) -> None:
 
 async def test_a_strange_error_is_its_callers_and_the_thread_lives_on(path: Path) -> None:
     async with SqliteDatabase(path) as database:
-        wrong: Any = Statement(sql="select $1", parameters=(object(),))  # pyright: ignore[reportArgumentType]
+        wrong: Any = Statement(sql="select $1", parameters=(object(),))  # pyright: ignore[reportArgumentType]  # wrong on purpose
         with pytest.raises(StoreError):
             await database.transaction([wrong])
         assert await database.transaction([Statement(sql="select 1")]) == [[(1,)]]

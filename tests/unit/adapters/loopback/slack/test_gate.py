@@ -61,7 +61,7 @@ def test_a_missing_scope_is_named() -> None:
     ("method", "capacity", "retry_after"),
     [
         ("chat.postMessage", 3, 1),
-        ("chat.update", 16, 2),
+        ("chat.update", 6, 2),
         ("chat.delete", 16, 2),
         ("chat.postEphemeral", 16, 1),
         ("conversations.replies", 16, 2),
