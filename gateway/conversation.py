@@ -8,7 +8,7 @@ Rule 4: what waits to be shown holds up nobody who waits for the model.
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TypeVar
@@ -150,14 +150,21 @@ class Conversations:
         try:
             entries = [history.to_json(entry) for entry in await self._answer(work, platform, slot)]
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True), suppress(StoreError):  # it is open in any case, an attempt older
-                await self._store.postpone(work)
+            await self._postpone(work)
             raise
         except Exception:
             log.exception("run %s: failed in %s; its message is tried again", _run_id(work), conversation)
             await _patiently(conversation, lambda: self._store.release(conversation))
         else:
             await _patiently(conversation, lambda: self._store.finish(work, entries))
+
+    async def _postpone(self, work: Work) -> None:
+        """Leave a message to the next start, as if it had not been tried."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._store.postpone(work)
+            except StoreError as error:
+                log.warning("run %s: open as before, but counted as an attempt: %s", _run_id(work), error)
 
     async def _answer(self, work: Work, platform: Platform, slot: ExitStack) -> list[Entry]:
         """Answer a message, and say what of it goes into the history."""
