@@ -117,16 +117,6 @@ class Message:
         """It stands in another message's thread."""
         return self.thread_ts is not None and self.thread_ts != self.ts
 
-    def to_json(self) -> dict[str, object]:
-        """The message as ``play --json`` prints it."""
-        return {
-            "id": self.ts,
-            "author": self.author,
-            "text": self.display,
-            "edited": self.edited,
-            "thread": self.thread_ts,
-        }
-
 
 def to_wire(message: Message, team: str, app: str) -> dict[str, object]:
     """Write the message as the Web API and the Events API do."""
