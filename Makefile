@@ -12,7 +12,7 @@ READY := .venv/installed
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench soak fuzz picture format lock clean
+.PHONY: help demo test check hooks bench soak fuzz picture format lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,14 @@ check: $(READY)  ## set up, then format, lint, types and the import rule, changi
 	$(call quietly,ruff check --quiet --output-format concise)
 	$(call quietly,pyright)
 	$(call quietly,lint-imports --no-logo)
+
+hooks:  ## let git run `make check` before every commit
+	@hooks=$$(git rev-parse --git-path hooks) && mkdir -p "$$hooks" && \
+	if [ -e "$$hooks/pre-commit" ] && ! grep -q 'make check' "$$hooks/pre-commit"; then \
+	    echo "There is a hook already: $$hooks/pre-commit. Add the line 'make check' to it." >&2; exit 1; \
+	fi && \
+	printf '#!/bin/sh\n# Written by make hooks.\nexec make check\n' > "$$hooks/pre-commit" && chmod +x "$$hooks/pre-commit" && \
+	echo 'git runs make check before every commit from now on; git commit --no-verify goes without.'
 
 bench: $(READY)  ## the benchmarks
 	@$(BIN)/python -m pytest tests/benchmarks

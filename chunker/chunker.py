@@ -11,7 +11,7 @@ from collections.abc import Callable
 from chunker.chunk import Chunk
 from chunker.decision import Decision, Rules, decide, due, release
 from chunker.length import MEASURES, Unit
-from chunker.preview import preview, settled
+from chunker.preview import growth, preview, settled
 from chunker.state import START, State
 
 
@@ -83,6 +83,10 @@ class Chunker:
     def preview(self) -> str:
         """Write the open rest as a valid message within the limit, or "" if there is nothing to show yet."""
         return preview(self._state, self._rest(), self._rules)
+
+    def growth(self) -> str:
+        """Write what is settled of the open rest as its chunk will begin with it: what is open stays open."""
+        return growth(self._state, self._rest(), self.settled() - self._start, self._rules)
 
     def settled(self) -> int:
         """Say up to which offset in the source the text can be shown and will never be rendered otherwise.

@@ -32,6 +32,19 @@ def preview(state: State, rest: str, rules: Rules) -> str:
     return "" if rules.markup and _read(START, flat(text), rules).leaf == "fence" else text
 
 
+def growth(state: State, rest: str, end: int, rules: Rules) -> str:
+    """Write the first ``end`` characters of the open rest, without the line that would close a fence.
+
+    Nothing of a chunk that begins inside an emphasis or a code span: whether that is opened again depends on its end.
+    """
+    if not rest[:end].strip() or (rules.markup and state.marks):
+        return ""
+    text = decide(state, rest[:end], final=True, rules=rules).text
+    if not rules.markup or _read(state, flat(rest[:end]), rules).leaf != "fence":
+        return text
+    return text[: text.rfind("\n")] if _read(START, flat(text), rules).leaf != "fence" else text
+
+
 def settled(state: State, rest: str, rules: Rules) -> int:
     """Say how much of the open rest is settled."""
     if not rest.strip():

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gateway.inbound import MessageReceived
+from gateway.inbound import CommandReceived, MessageReceived
 from gateway.redaction import redact
 
 ANY = "*"
@@ -33,8 +33,8 @@ class Ids:
     find: str
 
 
-def admits(allow: Allow, message: MessageReceived) -> bool:
-    """Whether a message may be answered."""
+def admits(allow: Allow, message: MessageReceived | CommandReceived) -> bool:
+    """Whether a message may be answered, a command obeyed."""
     if not _names(allow.users, message.user):
         return False
     return message.direct or _names(allow.channels, message.address.channel)

@@ -14,8 +14,16 @@ from gateway.operation import Operation, Outcome
 Unit = Literal["cp", "utf16", "utf8"]
 """How a platform counts: code points, UTF-16 code units, or bytes of UTF-8."""
 
-Surface = Literal["edit", "post"]
-"""``edit``: the open bubble is edited while text arrives. ``post``: whole chunks only."""
+Surface = Literal["edit", "append", "post"]
+"""``edit``: the open bubble is edited while text arrives. ``append``: it is a stream of the platform's own, to which
+settled text is added. ``post``: whole chunks only, and what was posted is never touched."""
+
+Reconciliation = Literal["read", "nonce", "none"]
+"""How it is found out whether a post arrived whose answer did not. ``read``: by reading the conversation back.
+``nonce``: by posting again, since the platform shows what has one nonce once. ``none``: it cannot be found out."""
+
+UnknownOutcome = Literal["repeat", "skip"]
+"""What is done about a post of which nobody can say whether it arrived: sent again, or left out; a notice says so."""
 
 Scope = Literal["account", "channel", "message"]
 """What shares one budget: all of the account, a channel with its threads, or a single message."""
@@ -47,9 +55,10 @@ class Budget:
 class Capabilities:
     """What a platform can do, as data.
 
-    ``bubble`` is how long a message of ours gets, ``limit`` what the platform takes; both in ``unit``. ``post`` and
-    ``edit`` list the budgets that such an operation draws on, one token from each; the first of them is the one that is
-    parked when the platform refuses.
+    ``bubble`` is how long a message of ours gets, ``limit`` what the platform takes; both in ``unit``. The fields named
+    after operations list the budgets that such an operation draws on, one token from each; the first of them is the one
+    that is parked when the platform refuses. ``append`` is for starting, adding to and ending a stream; ``update`` is
+    how many code points may be added at once. ``marks``: whether ``MarkWaiting`` is understood.
     """
 
     surface: Surface
@@ -58,6 +67,14 @@ class Capabilities:
     limit: int
     post: tuple[Budget, ...]
     edit: tuple[Budget, ...]
+    delete: tuple[Budget, ...] = ()
+    append: tuple[Budget, ...] = ()
+    read: tuple[Budget, ...] = ()
+    mark: tuple[Budget, ...] = ()
+    update: int = 800
+    reconciliation: Reconciliation = "none"
+    marks: bool = False
+    unknown_outcome: UnknownOutcome = "repeat"
 
 
 class Adapter(Protocol):

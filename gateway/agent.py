@@ -59,11 +59,26 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a run came to. ``native`` is none unless the model finished its message."""
+    """What a run came to. ``native`` is none unless the model finished its message; ``error`` is what went wrong."""
 
     reason: EndReason
     text: str
     native: Native | None
+    error: ErrorType | None = None
+
+
+@dataclass(slots=True)
+class Stop:
+    """Ends a run before its time, once: whoever calls first says why."""
+
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    reason: EndReason = "error"
+
+    def __call__(self, reason: EndReason) -> None:
+        """Listen to the model no further."""
+        if not self.scope.cancel_called:
+            self.reason = reason
+            self.scope.cancel()
 
 
 @dataclass(slots=True)
@@ -110,35 +125,35 @@ class _Message:
             yield ContentBlockEnd(block_id=block_id, block_type=block.block_type)
 
 
-async def answer(
-    agent: Agent, messages: tuple[Message, ...], stream: EventStream, *, stop: anyio.CancelScope
-) -> Answer:
+async def answer(agent: Agent, messages: tuple[Message, ...], stream: EventStream, *, stop: Stop) -> Answer:
     """Run the agent on a conversation, and close its stream.
 
-    Whatever the model does ends in an ``AgentEnd`` with its reason. Cancelling ``stop`` ends the run as an error:
-    nobody will see the answer, so the model is not listened to any further. Other cancellation passes through, and so
-    does an exception of the provider, which is a fault of ours: the stream then just closes.
+    Whatever the model does ends in an ``AgentEnd`` with its reason; a ``stop`` ends it with the reason given there,
+    unless the model has finished. Other cancellation passes through, and so does an exception of the provider, which is
+    a fault of ours: the stream then just closes.
     """
     message = _Message()
     reason: EndReason | None = None
     try:
         await stream.put(AgentStart(agent_id=agent.id, model=agent.model, input_length=_input_length(messages)))
         await stream.put(TurnStart(turn_number=1))
-        with stop:
+        with stop.scope:
             await _listen(agent, messages, stream, message)
-        last = message.given_up("unknown", "stopped, because the answer cannot be shown")
+        last = message.given_up("unknown", "stopped before its end")
+        reason = stop.reason if last else None
     except ConsumerStalledError as error:
         last = message.given_up("timeout", str(error))
         reason = "consumer_stalled"
     except BaseException:
         stream.close()
         raise
-    if isinstance(message.end, Error):
+    if isinstance(message.end, Error) and reason != "stopped":
         log.error("run %s: %s: %s", stream.run_id, message.end.error_type, message.end.error_message)
     ended = _ended(message, reason)
     stream.close(*last, TurnEnd(turn_number=1, has_tool_calls=False), ended)
     native = message.native if isinstance(message.end, MessageEnd) else None
-    return Answer(reason=ended.reason, text=ended.final_response, native=native)
+    error = message.end.error_type if isinstance(message.end, Error) and ended.reason == "error" else None
+    return Answer(reason=ended.reason, text=ended.final_response, native=native, error=error)
 
 
 async def _listen(agent: Agent, messages: tuple[Message, ...], stream: EventStream, message: _Message) -> None:

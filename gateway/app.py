@@ -19,10 +19,11 @@ from gateway.access import Allow
 from gateway.adapter import Receive
 from gateway.agent import Agent
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
-from gateway.conversation import Conversations, Platform, Watch
+from gateway.conversation import Conversations, Watch
 from gateway.delivery import Delivery
 from gateway.error import ConfigurationError, DragomanError, StoreError
-from gateway.inbound import Ignored, Inbound, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived
+from gateway.platform import Platform
 from gateway.store import Store
 
 log = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
 
         async def connect(platform: Platform) -> None:
             try:
-                await platform.adapter.run(_receiver(platform.allow, store), connected)
+                await platform.adapter.run(_receiver(platform.allow, store, conversations), connected)
             except DragomanError as error:  # answers in progress may still end: an adapter performs without its socket
                 refusals.append(error)
                 stop.set()
@@ -146,20 +147,24 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         raise refusals[0]
 
 
-def _receiver(allow: Allow, store: Store) -> Receive:
+def _receiver(allow: Allow, store: Store, conversations: Conversations) -> Receive:
     """What an adapter gives its events to: decides who may, and stores; also while the gateway stops."""
 
     async def receive(inbound: Inbound) -> None:
-        await store.ingest(_admitted(allow, inbound))
+        admitted = _admitted(allow, inbound)
+        stored = await store.ingest(admitted)
+        if stored is not None:
+            conversations.take(admitted, stored)
 
     return receive
 
 
 def _admitted(allow: Allow, inbound: Inbound) -> Inbound:
-    if not isinstance(inbound, MessageReceived) or access.admits(allow, inbound):
+    asked = inbound.message if isinstance(inbound, MessageEdited) else inbound
+    if not isinstance(asked, MessageReceived | CommandReceived) or access.admits(allow, asked):
         return inbound
-    log.warning("%s is not allowed to use the bot in %s", inbound.user, inbound.address.key)
-    return Ignored(event_id=inbound.event_id, reason=f"not allowed: {inbound.user}")
+    log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
+    return Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}")
 
 
 async def _keep_tidy(store: Store) -> None:

@@ -1,43 +1,42 @@
 """Works through the mailboxes: one run at a time in each conversation, many conversations beside each other.
 
-Rule 1: a message is closed in the store only when its answer is on the screen; until then a restart finds it again.
+Rule 1: a message is closed in the store only when its answer is on the screen; until then a restart finds it again,
+        with what is sealed of its answer in the journal. Once the model has finished, its answer is in the history,
+        and the model is not asked again.
 Rule 2: a run that fails harms no other conversation.
 Rule 3: what the store refuses is tried again until it is taken: an answer that was shown must not be given twice.
 Rule 4: what waits to be shown holds up nobody who waits for the model.
+Rule 5: commands, and marks at messages that wait, pass the queue; a stop takes effect as soon as it is stored.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import chain, repeat
-from typing import TypeVar
+from dataclasses import dataclass, field
 
 import anyio
 
-from gateway import access, history
-from gateway.access import Allow
+from gateway import access, command, history, journal
 from gateway.adapter import Adapter
-from gateway.address import Address
-from gateway.agent import Agent, Answer, answer
-from gateway.delivery import Delivery
+from gateway.agent import Agent, Answer, Stop, answer
+from gateway.aside import Aside
+from gateway.delivery import Delivery, Record
+from gateway.draft import closed
 from gateway.error import OwnershipLostError, StoreError, UnreadableError
-from gateway.event import AgentEnd, EndReason, Envelope, Usage
-from gateway.history import Answered, Asked, Entry
-from gateway.provider import Message
+from gateway.event import AgentEnd, EndReason, Envelope, Error, Event, MessageEnd, TextDelta, Usage
+from gateway.history import Answered, Asked, Entry, Unseen
+from gateway.inbound import CommandReceived, Inbound, MessageEdited, MessageReceived
+from gateway.journal import Line
+from gateway.patience import patiently
+from gateway.platform import Platform, platform_of
 from gateway.reply import Bubble, Reply
-from gateway.store import Store, Work
+from gateway.store import Store, Stored, Work
 from gateway.stream import EventStream
 
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 """How often a message is tried whose run ended in a crash."""
-
-STORE_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-"""Real seconds until the store is asked again that refused, once, twice, ... To give up would be to answer twice."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +57,44 @@ Watch = Callable[[Envelope | RunEnded], None]
 """Sees every event of every run, and each run's end. Must not block."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Platform:
-    """A configured platform: its adapter, and who may use it. That is asked again when a message's turn has come."""
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """A run in progress: what ends it, since when it goes on, by the loop's clock, and what it answers.
 
-    name: str
-    adapter: Adapter
-    allow: Allow
+    ``told``: the sender knows that an edit came too late.
+    """
+
+    stop: Stop = field(default_factory=Stop)
+    since: float = field(default_factory=anyio.current_time)
+    message_id: str | None = None
+    told: bool = False
+
+    def misses(self, edited: MessageReceived) -> bool:
+        """Whether an edit is of what is being answered already, and the first such one."""
+        if edited.message_id != self.message_id or self.told:
+            return False
+        self.told = True
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Past:
+    """What is known of a run from before: its journal, and what of it is in the history."""
+
+    lines: tuple[Line, ...]
+    said: tuple[Entry, ...]
+
+    @property
+    def answered(self) -> Answered | None:
+        """The model's answer, where it had finished."""
+        return next((each for each in self.said if isinstance(each, Answered) and each.reason != "interrupted"), None)
+
+    @property
+    def interrupted(self) -> list[Answered]:
+        """What was sealed of the drafts that were cut short."""
+        return [
+            Answered(text=closed(text), reason="interrupted") for _, text in sorted(journal.drafts(self.lines).items())
+        ]
 
 
 class Conversations:
@@ -96,67 +126,84 @@ class Conversations:
         self._watch = watch
         self._slots = anyio.Semaphore(limit)
         self._starting = anyio.CancelScope()
+        self._running: dict[str, _Run] = {}
+        self._aside = Aside(
+            store=store, delivery=delivery, platforms=platforms, model=agent.model, running_since=self._running_since
+        )
 
     async def run(self) -> None:
         """Answer until told to stop; return when the runs that had begun are over."""
         async with anyio.create_task_group() as tasks:
             with self._starting:
-                while True:
-                    await self._slots.acquire()
-                    tasks.start_soon(self._work, await self._next())
+                async with anyio.create_task_group() as aside:
+                    aside.start_soon(self._aside.run)
+                    while True:
+                        await self._slots.acquire()
+                        tasks.start_soon(self._work, await self._next())
 
     def stop(self) -> None:
         """Begin no further run. What waits stays in the store."""
         self._starting.cancel()
 
+    def take(self, inbound: Inbound, stored: Stored) -> None:
+        """Let what was just stored have its effect, as far as that does not wait for its turn."""
+        match inbound:
+            case CommandReceived(command="stop" | "new") if run := self._running.get(inbound.address.key):
+                run.stop("stopped")
+            case MessageEdited(message=message) if run := self._running.get(message.address.key):
+                if run.misses(message):
+                    self._aside.tell(message, command.TOO_LATE)
+            case _:
+                pass
+        self._aside.take(inbound, stored)
+
+    def _running_since(self, conversation: str) -> float | None:
+        run = self._running.get(conversation)
+        return None if run is None else run.since
+
     async def _next(self) -> str:
         """A conversation that is due, and ours from now on."""
         while True:
-            if claimed := await _patiently("claim", lambda: self._store.claim(1)):
+            if claimed := await patiently("claim", lambda: self._store.claim(1)):
                 return claimed[0]
             await self._store.wait_due()
 
     async def _work(self, conversation: str) -> None:
-        with ExitStack() as slot:
+        run = self._running[conversation] = _Run()
+        with ExitStack() as slot, ExitStack() as over:
             slot.callback(self._slots.release)
+            over.callback(self._running.pop, conversation)
             try:
-                if (platform := self._platform(conversation)) is not None:
-                    await self._answer_next(conversation, platform, slot)
+                if (platform := platform_of(conversation, self._platforms)) is not None:
+                    await self._answer_next(conversation, platform, run, slot)
             except OwnershipLostError:
                 log.warning("%s: taken over by another process", conversation)
 
-    def _platform(self, conversation: str) -> Platform | None:
-        """Where a conversation is. What cannot be answered is not even loaded: that would count as an attempt."""
+    async def _answer_next(self, conversation: str, platform: Platform, run: _Run, slot: ExitStack) -> None:
         try:
-            platform = self._platforms.get(Address.from_key(conversation).platform)
-        except ValueError as error:
-            log.error("%s: its messages wait: %s", conversation, error)  # noqa: TRY400 - the message says it whole
-            return None
-        if platform is None:
-            log.error("%s: its platform is not configured; its messages wait", conversation)
-        return platform
-
-    async def _answer_next(self, conversation: str, platform: Platform, slot: ExitStack) -> None:
-        try:
-            work = await _patiently(conversation, lambda: self._store.load(conversation))
+            work = await patiently(conversation, lambda: self._store.load(conversation))
+            past = None if work is None else _past(work)
         except UnreadableError as error:
             sequence = error.sequence
             log.error("run r%d: set aside unanswered: %s", sequence, error)  # noqa: TRY400 - the message says it whole
-            await _patiently(conversation, lambda: self._store.reject(conversation, sequence))
+            await patiently(conversation, lambda: self._store.reject(conversation, sequence))
             return
-        if work is None:
-            await _patiently(conversation, lambda: self._store.release(conversation))
+        if work is None or past is None:
+            await patiently(conversation, lambda: self._store.release(conversation))
             return
+        run.message_id = work.message.message_id
         try:
-            entries = [history.to_json(entry) for entry in await self._answer(work, platform, slot)]
+            entries = [history.to_json(entry) for entry in await self._answer(work, past, platform, run, slot)]
         except anyio.get_cancelled_exc_class():
             await self._postpone(work)
             raise
+        except OwnershipLostError:
+            raise
         except Exception:
             log.exception("run %s: failed in %s; its message is tried again", _run_id(work), conversation)
-            await _patiently(conversation, lambda: self._store.release(conversation))
+            await patiently(conversation, lambda: self._store.release(conversation))
         else:
-            await _patiently(conversation, lambda: self._store.finish(work, entries))
+            await patiently(conversation, lambda: self._store.finish(work, entries))
 
     async def _postpone(self, work: Work) -> None:
         """Leave a message to the next start, as if it had not been tried."""
@@ -166,56 +213,99 @@ class Conversations:
             except StoreError as error:
                 log.warning("run %s: open as before, but counted as an attempt: %s", _run_id(work), error)
 
-    async def _answer(self, work: Work, platform: Platform, slot: ExitStack) -> list[Entry]:
-        """Answer a message, and say what of it goes into the history."""
-        asked = Asked(speaker=work.message.user, text=work.message.text)
+    async def _answer(self, work: Work, past: _Past, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
+        """Answer a message, and say what more of it goes into the history."""
         if not access.admits(platform.allow, work.message):
             log.warning("run %s: not answered, %s is no longer allowed", _run_id(work), work.message.user)
             return []
+        if work.waited:
+            self._aside.turn(work.message)
+        if past.answered is not None:
+            slot.close()
+            return await self._show_again(work, past, past.answered, platform.adapter)
         if work.attempt > ATTEMPTS:
             slot.close()
-            await self._set_aside(work, platform.adapter)
-            return [asked]
-        stream = EventStream(_run_id(work))
-        capabilities = platform.adapter.capabilities
-        reply = Reply(address=work.message.address, capabilities=capabilities, run_id=stream.run_id)
-        said = [history.from_json(entry) for entry in work.history]
-        messages = history.messages([*said, asked], room=self._agent.history_characters)
-        answered = await self._converse(messages, stream, reply, platform.adapter, slot)
-        self._tell_end(work, reply, answered.reason)
-        if reply.failure is not None:
-            return [asked]  # nobody read the answer
-        return [asked, Answered(text=answered.text, native=answered.native)]
+            return await self._set_aside(work, past, platform.adapter)
+        if work.stopped:
+            run.stop("stopped")
+        return await self._converse(work, past, platform, run, slot)
 
-    async def _converse(
-        self, messages: tuple[Message, ...], stream: EventStream, reply: Reply, adapter: Adapter, slot: ExitStack
-    ) -> Answer:
+    async def _converse(self, work: Work, past: _Past, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
         """One run, from its first event to its last operation."""
-        unseen = anyio.CancelScope()
+        adapter, stream = platform.adapter, EventStream(_run_id(work))
+        reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
+        asked = Asked(
+            speaker=work.message.user,
+            text=work.message.text,
+            context=() if run.stop.scope.cancel_called else await self._aside.context(work),
+            message_id=work.message.message_id,
+        )
+        begun: list[Entry] = [asked, *past.interrupted]
+        before = [history.from_json(entry) for entry in work.history]
+        messages = history.messages([*before, *begun], room=self._agent.history_characters)
 
         async def show() -> None:
-            await self._delivery.show(reply, adapter)
-            unseen.cancel()  # where the reply ended before its run, nobody can see the rest
+            await self._delivery.show(reply, adapter, record=self._recorder(work))
+            run.stop("error")  # where the reply ended before its run, nobody can see the rest
 
+        kept = False
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._consume, stream, reply)
             tasks.start_soon(show)
-            answered = await answer(self._agent, messages, stream, stop=unseen)
+            answered = await answer(self._agent, messages, stream, stop=run.stop)
             slot.close()
-        return answered  # pyright: ignore[reportPossiblyUnboundVariable]  # a task group swallows no error
+            if reply.failure is None:
+                await self._keep(work, [*begun, _entry(answered)])
+                kept = True
+        self._tell_end(work, reply, answered.reason)  # pyright: ignore[reportPossiblyUnboundVariable]  # a task group swallows no error
+        if reply.failure is None:
+            return []
+        return [Unseen()] if kept else begun
+
+    async def _show_again(self, work: Work, past: _Past, answered: Answered, adapter: Adapter) -> list[Entry]:
+        """Bring onto the screen what is missing there of an answer that the model had finished."""
+        draft = sum(isinstance(entry, Answered) and entry.reason == "interrupted" for entry in past.said)
+        reply = self._reply(work, adapter, past.lines, draft)
+        for event in _retold(answered):
+            reply.feed(event)
+        await self._delivery.show(reply, adapter, record=self._recorder(work))
+        self._tell_end(work, reply, _reason(answered))
+        return [] if reply.failure is None else [Unseen()]
+
+    async def _set_aside(self, work: Work, past: _Past, adapter: Adapter) -> list[Entry]:
+        """Tell the user that their message broke the bot too often to be tried again."""
+        reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
+        reply.feed(AgentEnd(reason="error", final_response="", turn_count=0, message_count=0, usage=Usage()))
+        log.error("run %s: set aside after %d attempts; each one's failure is above", _run_id(work), ATTEMPTS)
+        await self._delivery.show(reply, adapter, record=self._recorder(work))
+        self._tell_end(work, reply, "error")
+        return [Asked(speaker=work.message.user, text=work.message.text, message_id=work.message.message_id)]
 
     async def _consume(self, stream: EventStream, reply: Reply) -> None:
         async for envelope in stream:
             self._watch(envelope)
             self._delivery.feed(reply, envelope.event)
 
-    async def _set_aside(self, work: Work, adapter: Adapter) -> None:
-        """Tell the user that their message broke the bot too often to be tried again."""
-        reply = Reply(address=work.message.address, capabilities=adapter.capabilities, run_id=_run_id(work))
-        reply.feed(AgentEnd(reason="error", final_response="", turn_count=0, message_count=0, usage=Usage()))
-        log.error("run %s: set aside after %d attempts; each one's failure is above", _run_id(work), ATTEMPTS)
-        await self._delivery.show(reply, adapter)
-        self._tell_end(work, reply, "error")
+    async def _keep(self, work: Work, entries: Sequence[Entry]) -> None:
+        lines = [history.to_json(entry) for entry in entries]
+        await patiently(work.conversation, lambda: self._store.append(work, lines))
+
+    def _recorder(self, work: Work) -> Record:
+        async def record(lines: Mapping[int, Line]) -> None:
+            written = {number: journal.to_json(line) for number, line in lines.items()}
+            await patiently(work.conversation, lambda: self._store.record(work, written))
+
+        return record
+
+    def _reply(self, work: Work, adapter: Adapter, lines: Sequence[Line], draft: int) -> Reply:
+        return Reply(
+            address=work.message.address,
+            capabilities=adapter.capabilities,
+            run_id=_run_id(work),
+            seed=work.message.message_id,
+            draft=draft,
+            lines=lines,
+        )
 
     def _tell_end(self, work: Work, reply: Reply, reason: EndReason) -> None:
         if reply.failure is not None:
@@ -231,17 +321,39 @@ class Conversations:
         )
 
 
-async def _patiently(what: str, write: Callable[[], Awaitable[T]]) -> T:
-    """What the store says to a write that it may refuse for a while: a full disk, another program's lock."""
-    for pause in chain(STORE_PAUSES, repeat(STORE_PAUSES[-1])):
-        try:
-            return await write()
-        except (OwnershipLostError, UnreadableError):
-            raise
-        except StoreError as error:
-            log.error("%s: the store refuses, tried again in %g s: %s", what, pause, error)  # noqa: TRY400 - says it whole
-        await anyio.sleep(pause)
-    raise AssertionError
+def _past(work: Work) -> _Past:
+    """What is known of a run from before.
+
+    Raises:
+        UnreadableError: another version wrote it.
+    """
+    try:
+        return _Past(lines=tuple(map(journal.from_json, work.journal)), said=tuple(map(history.from_json, work.said)))
+    except ValueError as error:
+        msg = f"what was kept of run {_run_id(work)} cannot be read, another version of Dragoman wrote it: {error}"
+        raise UnreadableError(msg, work.sequence) from error
+
+
+def _entry(answered: Answer) -> Answered:
+    return Answered(text=answered.text, native=answered.native, reason=answered.reason, error=answered.error)
+
+
+def _reason(answered: Answered) -> EndReason:
+    return "error" if answered.reason == "interrupted" else answered.reason
+
+
+def _retold(answered: Answered) -> list[Event]:
+    """The events that a reply needs to show an answer which was given before."""
+    reason = _reason(answered)
+    said: list[Event] = [TextDelta(block_id="b0", text=answered.text)] if answered.text else []
+    if answered.error is not None:
+        said.append(Error(error_type=answered.error, error_message="", retryable=False))
+    else:
+        said.append(MessageEnd(message_id="", stop_reason="end", usage=Usage()))
+    return [
+        *said,
+        AgentEnd(reason=reason, final_response=answered.text, turn_count=1, message_count=1, usage=Usage()),
+    ]
 
 
 def _run_id(work: Work) -> str:

@@ -3,22 +3,30 @@
 Rule 1: one task decides; operations are performed beside it, at most one for each reply.
 Rule 2: an operation is computed when its slot is granted, not before.
 Rule 3: an operation that has begun is let end, so that its outcome is known; whoever showed the reply waits for it.
-Rule 4: a reply that fails harms no other.
+Rule 4: what a reply wants written down is written before its operation goes, and again behind it.
+Rule 5: a reply that fails harms no other.
+Rule 6: a bubble is begun before it is whole only as often as edits can close such bubbles. Where more would begin, they
+        wait until they are whole, and need no edit.
+Rule 7: who has nothing on the screen yet begins before those of whom less than all is shown.
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Protocol, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
 
-from gateway.adapter import Adapter, Budget
+from gateway.adapter import Adapter, Budget, Capabilities
+from gateway.address import Address
 from gateway.event import Event
-from gateway.operation import Operation, Outcome, RateLimited, Unknown, Unreachable
+from gateway.journal import Line
+from gateway.need import Need, Priority
+from gateway.operation import Operation, Outcome, Performed, RateLimited, Unknown, Unreachable
 from gateway.pacer import Candidate, Key, Pacer
-from gateway.reply import Need, Reply
+from gateway.reply import Reply
 
 T = TypeVar("T")
 
@@ -27,16 +35,74 @@ log = logging.getLogger(__name__)
 BACK_OFF = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 60.0)
 """Platform seconds to wait after the first, second, ... failure in a row to reach the platform."""
 
+RECORD_PATIENCE = 5.0
+"""Real seconds that a record of what was done may take when the gateway ends; else the next start finds it out."""
+
+CLOSING = 0.9
+"""How much of a budget of edits may go to bubbles that were begun before they were whole, each of which needs one to be
+closed. The rest shows more of them in between; with none to spare, those that close would queue up."""
+
+FIRST = 2
+"""How many of those edits are left to who has nothing on the screen yet."""
+
+
+class Deliverable(Protocol):
+    """What can be brought onto a screen: a ``Reply``, an ``Errand``."""
+
+    @property
+    def address(self) -> Address:
+        """Where."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Of the platform there."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Nothing will be asked of it any more."""
+        ...
+
+    def need(self) -> Need | None:
+        """What it would do with a slot now; none where nothing, or while an operation is in flight."""
+        ...
+
+    def next_operation(self) -> Operation | None:
+        """The operation for a granted slot, in flight from now on; none where nothing is to be done after all."""
+        ...
+
+    def settle(self, outcome: Outcome) -> None:
+        """What came of the operation in flight."""
+        ...
+
+    def lines(self) -> dict[int, Line]:
+        """What has to be written down before anything else happens."""
+        ...
+
+
+Record = Callable[[Mapping[int, Line]], Awaitable[None]]
+"""Writes lines of a journal down; raises where that is not to be had any more, and then nothing more is shown."""
+
+
+async def no_record(lines: Mapping[int, Line]) -> None:
+    """For what nobody will take up after a crash."""
+
 
 @dataclass(slots=True)
 class _Showing:
-    """A reply on its way to the screen."""
+    """A reply on its way to the screen. ``asks``: for whom and what the pacer is asked, as of the last ``look``."""
 
-    reply: Reply
+    name: str
+    reply: Deliverable
     adapter: Adapter
+    record: Record
     failures: int = 0
     error: Exception | None = None
     performing: bool = False
+    begun: bool = False
+    need: Need | None = None
+    asks: Candidate | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     @property
@@ -44,12 +110,35 @@ class _Showing:
         """Nothing will be asked of it any more."""
         return self.reply.done or self.error is not None
 
-    def need(self) -> Need | None:
-        return None if self.error is not None else self.reply.need()
-
     def wake(self) -> None:
         self.changed.set()
         self.changed = anyio.Event()
+
+    def look(self) -> bool:
+        """See what it needs now, whenever something has happened to it; whether that is something else than before."""
+        need = None if self.error is not None else self.reply.need()
+        if need == self.need:
+            return False
+        self.need, self.asks = need, need and self._candidate(need)
+        return True
+
+    def _candidate(self, need: Need) -> Candidate:
+        """To begin a bubble that is not whole it draws on the edit, too, that will close it (rules 6 and 7)."""
+        capabilities = self.reply.capabilities
+        early = need.priority is Priority.LIVE and need.draws == "post"
+        closing = self._keys(_closing(capabilities), need) if early else {}
+        return Candidate(
+            name=self.name,
+            urgency=need.priority if self.begun else min(need.priority, Priority.STATUS),
+            budgets=self._keys(getattr(capabilities, need.draws), need) | closing,
+            leaves=dict.fromkeys(closing, FIRST if self.begun else 0),
+        )
+
+    def _keys(self, budgets: Iterable[Budget], need: Need) -> dict[Key, Budget]:
+        """Each budget in the place that its scope names."""
+        at = self.reply.address
+        scopes = {"account": "", "channel": at.channel, "message": f"{at.channel}/{need.message_id or 'new'}"}
+        return {Key(at.platform, at.account, budget.name, scopes[budget.scope]): budget for budget in budgets}
 
 
 class Delivery:
@@ -63,6 +152,7 @@ class Delivery:
         self._pacer = Pacer()
         self._time_scale = time_scale
         self._shown: dict[str, _Showing] = {}
+        self._replies: dict[Deliverable, _Showing] = {}
         self._changed = anyio.Event()
 
     async def run(self) -> None:
@@ -74,20 +164,30 @@ class Delivery:
                 with anyio.move_on_after(pause):
                     await changed.wait()
 
-    async def show(self, reply: Reply, adapter: Adapter) -> None:
-        """Bring a reply onto the screen; return when it is done. One reply a conversation at a time.
+    async def show(
+        self, reply: Deliverable, adapter: Adapter, *, record: Record = no_record, name: str | None = None
+    ) -> None:
+        """Bring a reply onto the screen; return when it is done.
+
+        Args:
+            reply: what is to be shown.
+            adapter: of the platform where.
+            record: writes its journal.
+            name: of its place in the line; that of its conversation, which it then has for itself, if none is given.
 
         Raises:
-            Exception: what the reply raised; it is not shown any further.
+            Exception: what the reply or ``record`` raised; it is not shown any further.
         """
-        name = reply.address.key
-        showing = self._shown[name] = _Showing(reply=reply, adapter=adapter)
+        name = name or reply.address.key
+        showing = _Showing(name=name, reply=reply, adapter=adapter, record=record)
+        self._shown[name] = self._replies[reply] = showing
+        showing.look()
         self._wake()
         try:
             while not showing.over:
                 await showing.changed.wait()
         finally:
-            del self._shown[name]  # before the wait, so that nothing more is asked of it
+            del self._shown[name], self._replies[reply]  # before the wait, so that nothing more is asked of it
             with anyio.CancelScope(shield=True):
                 while showing.performing:
                     await showing.changed.wait()
@@ -97,12 +197,19 @@ class Delivery:
 
     def feed(self, reply: Reply, event: Event) -> None:
         """Tell a reply what its run did, and deliver what follows."""
-        before = reply.need(), reply.done
         reply.feed(event)
-        if before != (reply.need(), reply.done):
+        if (showing := self._replies.get(reply)) is None:
+            return
+        if showing.over:
+            showing.wake()
+        if showing.look():
             self._wake()
-            if (showing := self._shown.get(reply.address.key)) is not None:
-                showing.wake()
+
+    def delay(self, conversation: str) -> float:
+        """Platform seconds until what a conversation shows may go on; 0 where nothing holds it up."""
+        showing = self._shown.get(conversation)
+        candidate = showing and showing.asks
+        return self._pacer.choose([candidate], self._now())[1] if candidate else 0.0
 
     def _wake(self) -> None:
         self._changed.set()
@@ -119,22 +226,24 @@ class Delivery:
                 self._pacer.take(candidate, self._now())
                 showing.performing = True
                 tasks.start_soon(self._perform, showing, candidate, operation)
+            showing.look()
 
     def _candidates(self) -> list[Candidate]:
-        return [
-            Candidate(name=name, urgency=need.priority, budgets=_budgets(showing, need))
-            for name, showing in self._shown.items()
-            if (need := showing.need()) is not None
-        ]
+        return [showing.asks for showing in self._shown.values() if showing.asks is not None]
 
     async def _perform(self, showing: _Showing, candidate: Candidate, operation: Operation) -> None:
-        with anyio.CancelScope(shield=True):
-            try:
-                outcome = await showing.adapter.perform(operation)
-            except Exception as error:
-                log.exception("%s: the adapter failed; whether it was done is not known", candidate.name)
-                outcome = Unknown(reason=repr(error))
-            self._settle(showing, candidate, outcome)
+        try:
+            await _record(showing, showing.reply.lines())
+            if showing.error is None:
+                with anyio.CancelScope(shield=True):
+                    self._settle(showing, candidate, await _outcome(showing, candidate, operation))
+                await _record_to_the_last(showing, showing.reply.lines())
+        finally:
+            showing.performing = False
+            if showing.look() and showing.need is not None and showing.need.rest:
+                self._pacer.hold(showing.name, self._now(), showing.need.rest)
+            showing.wake()
+            self._wake()
 
     def _settle(self, showing: _Showing, candidate: Candidate, outcome: Outcome) -> None:
         showing.failures = showing.failures + 1 if isinstance(outcome, Unreachable | Unknown) else 0
@@ -143,13 +252,38 @@ class Delivery:
         elif isinstance(outcome, Unreachable | Unknown):
             log.warning("%s: tried again soon: %s", candidate.name, outcome.reason)
             self._pacer.hold(candidate.name, self._now(), BACK_OFF[min(showing.failures, len(BACK_OFF)) - 1])
+        showing.begun = showing.begun or isinstance(outcome, Performed)
         _step(showing, lambda: showing.reply.settle(outcome))
-        showing.performing = False
-        showing.wake()
-        self._wake()
 
     def _now(self) -> float:
         return anyio.current_time() * self._time_scale
+
+
+async def _outcome(showing: _Showing, candidate: Candidate, operation: Operation) -> Outcome:
+    try:
+        return await showing.adapter.perform(operation)
+    except Exception as error:
+        log.exception("%s: the adapter failed; whether it was done is not known", candidate.name)
+        return Unknown(reason=repr(error))
+
+
+async def _record(showing: _Showing, lines: Mapping[int, Line]) -> None:
+    """Write down what the reply wants written. Where that fails, nothing more is asked of it."""
+    try:
+        if lines:
+            await showing.record(lines)
+    except Exception as error:  # noqa: BLE001 - raised again, in the run that it belongs to
+        showing.error = error
+
+
+async def _record_to_the_last(showing: _Showing, lines: Mapping[int, Line]) -> None:
+    """The same for what was done already: the end of the gateway is no reason to forget it."""
+    try:
+        await _record(showing, lines)
+    except anyio.get_cancelled_exc_class():
+        with anyio.move_on_after(RECORD_PATIENCE, shield=True):
+            await _record(showing, lines)
+        raise
 
 
 def _step(showing: _Showing, step: Callable[[], T]) -> T | None:
@@ -162,13 +296,11 @@ def _step(showing: _Showing, step: Callable[[], T]) -> T | None:
         return None
 
 
-def _budgets(showing: _Showing, need: Need) -> Mapping[Key, Budget]:
-    """What an operation draws on: the budgets of its kind, each in the place that its scope names."""
-    address, capabilities = showing.reply.address, showing.reply.capabilities
-    scopes: dict[str, Callable[[], str]] = {
-        "account": lambda: "",
-        "channel": lambda: address.channel,
-        "message": lambda: f"{address.channel}/{need.message_id}",
-    }
-    budgets = capabilities.post if need.message_id is None else capabilities.edit
-    return {Key(address.platform, address.account, budget.name, scopes[budget.scope]()): budget for budget in budgets}
+@cache
+def _closing(capabilities: Capabilities) -> tuple[Budget, ...]:
+    """What limits how many bubbles are begun before they are whole: a copy of each budget of edits that they share."""
+    return tuple(
+        replace(budget, name=f"{budget.name} to close", rate=budget.rate * CLOSING)
+        for budget in capabilities.edit
+        if budget.scope != "message"
+    )

@@ -35,8 +35,9 @@ ErrorType = Literal[
 InputProblem = Literal["invalid_json", "not_an_object"]
 """Why the input of a tool call could not be used. It is never repaired."""
 
-EndReason = Literal["complete", "refusal", "cut", "context_window", "error", "consumer_stalled"]
-"""How a run ended. ``cut``: at the model's token limit; ``consumer_stalled``: nobody read the stream."""
+EndReason = Literal["complete", "stopped", "refusal", "cut", "context_window", "error", "consumer_stalled"]
+"""How a run ended. ``stopped``: somebody asked for it; ``cut``: at the model's token limit; ``consumer_stalled``:
+nobody read the stream."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

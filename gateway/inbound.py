@@ -1,7 +1,7 @@
 """What a platform tells us, once an adapter has decoded it.
 
-Everything that arrives is one of these, so that all of it can be stored and known again: a message for the bot, or
-something that is none of its business, with the reason.
+Everything that arrives is one of these, so that all of it can be stored and known again: a message for the bot, what
+became of such a message, a command, or something that is none of its business, with the reason.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,8 @@ class MessageReceived:
 
     ``event_id`` names the delivery, ``message_id`` the message: platforms deliver one message as several events, and
     one event several times. Both are unique over all platforms and accounts. ``text`` is what the person wrote,
-    without the mention and with the platform's escapes undone; it may be empty.
+    without the mention and with the platform's escapes undone; it may be empty. ``first``: it began its thread, so
+    nothing was said at its address before it.
     """
 
     type: Literal["message_received"] = "message_received"
@@ -28,6 +29,49 @@ class MessageReceived:
     address: Address
     user: str
     text: str
+    direct: bool
+    first: bool = False
+
+    @property
+    def own_id(self) -> str:
+        """The platform's own id of the message, as operations name it: what stands behind the last colon."""
+        return self.message_id.rpartition(":")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageEdited:
+    """A person changed what they had said to the bot. ``message`` is as it reads now, under the id that it had."""
+
+    type: Literal["message_edited"] = "message_edited"
+    event_id: str
+    message: MessageReceived
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDeleted:
+    """A person took back what they had said."""
+
+    type: Literal["message_deleted"] = "message_deleted"
+    event_id: str
+    message_id: str
+    address: Address
+
+
+Command = Literal["new", "stop", "status", "help"]
+"""``new``: what was said so far is forgotten. ``stop``: the answer being given ends. ``status``: what is going on here.
+``help``: what one may ask for. All of them pass the conversation's queue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandReceived:
+    """A person gave the bot a command; ids and places are as for a message."""
+
+    type: Literal["command_received"] = "command_received"
+    event_id: str
+    message_id: str
+    address: Address
+    user: str
+    command: Command
     direct: bool
 
 
@@ -40,7 +84,7 @@ class Ignored:
     reason: str
 
 
-Inbound = MessageReceived | Ignored
+Inbound = MessageReceived | MessageEdited | MessageDeleted | CommandReceived | Ignored
 
 
 @cache

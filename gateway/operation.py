@@ -7,11 +7,16 @@ from gateway.address import Address
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostMessage:
-    """Show a new message. With ``markup`` the text is Markdown, without it is shown as it stands."""
+    """Show a new message. With ``markup`` the text is Markdown, without it is shown as it stands.
+
+    ``nonce`` is our name for it, 24 characters at most, by which it is known again where no answer came; two messages
+    never share one. Empty where nobody will ask.
+    """
 
     address: Address
     text: str
     markup: bool = True
+    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +29,92 @@ class EditMessage:
     markup: bool = True
 
 
-Operation = PostMessage | EditMessage
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteMessage:
+    """Take a message of ours away. Doing it twice is doing it once."""
+
+    address: Address
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartStream:
+    """Show a new message that grows by appending; ``nonce`` as for a post."""
+
+    address: Address
+    text: str
+    nonce: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendText:
+    """Add to the end of a stream that was started before. Doing it twice shows the text twice."""
+
+    address: Address
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishStream:
+    """Add the last of the text, perhaps none, and close the stream. It is an ordinary message then."""
+
+    address: Address
+    message_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadThread:
+    """Tell the newest ``limit`` messages of a conversation, oldest first.
+
+    Only those behind the message ``after`` and in front of ``before``, where they are given: ids of the platform's.
+    """
+
+    address: Address
+    after: str | None = None
+    before: str | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkWaiting:
+    """Let the person see that their message waits (a reaction). Doing it twice is doing it once."""
+
+    address: Address
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmarkWaiting:
+    """Its turn has come: take the mark away. Doing it twice is doing it once."""
+
+    address: Address
+    message_id: str
+
+
+Operation = (
+    PostMessage
+    | EditMessage
+    | DeleteMessage
+    | StartStream
+    | AppendText
+    | FinishStream
+    | ReadThread
+    | MarkWaiting
+    | UnmarkWaiting
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message of a conversation, as it was read. ``ours``: by this bot; ``nonce``: the one it was posted with."""
+
+    message_id: str
+    user: str
+    text: str
+    ours: bool
+    nonce: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +122,13 @@ class Performed:
     """It is on the screen. ``message_id`` is the platform's name for the message."""
 
     message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadRead:
+    """What a ``ReadThread`` found."""
+
+    messages: tuple[Said, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +145,19 @@ class NotModified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageGone:
-    """The message to edit was deleted."""
+    """The message to change was deleted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditRefused:
+    """The message is there and cannot be changed any more; others may still be posted."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamExpired:
+    """The stream was closed before; as an ordinary message it may be edited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,5 +194,16 @@ class Forbidden:
 
 
 Outcome = (
-    Performed | RateLimited | NotModified | MessageGone | MarkupRejected | TooLong | Unreachable | Unknown | Forbidden
+    Performed
+    | ThreadRead
+    | RateLimited
+    | NotModified
+    | MessageGone
+    | EditRefused
+    | StreamExpired
+    | MarkupRejected
+    | TooLong
+    | Unreachable
+    | Unknown
+    | Forbidden
 )

@@ -1,7 +1,8 @@
 """When an operation may go. Pure arithmetic: the caller brings the time, in platform seconds.
 
 Rule 1: nothing here reads a clock or sleeps.
-Rule 2: an operation goes when each of its keys has a token, and takes one from each.
+Rule 2: an operation goes when each of its keys has a token beside those that it leaves to others, and takes one from
+        each.
 Rule 3: what is more urgent goes first, and the tokens that it will need are kept for it, unless they will be back by
         then. Among equals goes first who has waited longest since it was served, or since it first asked.
 Rule 4: what the platform says outranks what we believe: a refusal parks the key it was about, however long.
@@ -9,7 +10,7 @@ Rule 4: what the platform says outranks what we believe: a refusal parks the key
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, groupby
 from typing import NamedTuple
 
@@ -29,12 +30,14 @@ class Key(NamedTuple):
 class Candidate:
     """Somebody who would do something now. ``urgency``: less is sooner. ``name`` is its conversation.
 
-    ``budgets`` are what it draws on; the first is the one that a refusal of the platform is about.
+    ``budgets`` are what it draws on; the first is the one that a refusal of the platform is about. ``leaves`` says of
+    which of them it goes without the last few tokens, so that they are there for somebody who has not asked yet.
     """
 
     name: str
     urgency: int
     budgets: Mapping[Key, Budget]
+    leaves: Mapping[Key, int] = field(default_factory=dict[Key, int])
 
 
 class TokenBucket:
@@ -131,7 +134,10 @@ class Pacer:
 
     def _delay(self, candidate: Candidate, now: float, kept: Counter[Key]) -> float:
         held = self._held.get(candidate.name, now) - now
-        buckets = (self._bucket(key, budget, now).delay(now, kept[key]) for key, budget in candidate.budgets.items())
+        buckets = (
+            self._bucket(key, budget, now).delay(now, kept[key] + candidate.leaves.get(key, 0))
+            for key, budget in candidate.budgets.items()
+        )
         return max([held, *buckets])
 
     def _bucket(self, key: Key, budget: Budget, now: float) -> TokenBucket:

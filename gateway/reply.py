@@ -4,106 +4,80 @@ Events only change what *should* be on the screen. When a slot is free, the repl
 is computed then, from all the text so far. So text coalesces by itself, and nothing is ever sent that is out of date.
 
 Rule 1: one operation is in flight; its outcome comes back before the next is given out.
-Rule 2: bubbles are filled and sealed in order. The text of a sealed bubble is on the screen, and is not touched again.
+Rule 2: bubbles are filled and sealed in order. A sealed bubble is touched again only if its message is discarded.
 Rule 3: an operation that would change nothing is not given out; neither is one without text.
 Rule 4: where the row breaks is decided by the sequence of events, never by the clock.
-Rule 5: however the run ends, all of its text is shown, and then a sentence that says how, unless it is complete.
+Rule 5: however the run ends, all of its text is shown, and then a sentence that says how, unless it is complete. What
+        was shown of an attempt that was cut short is overwritten, or taken away.
+Rule 6: what must survive is given out in ``lines`` before the operation that it is about, so that a reply made from its
+        journal goes on where the last one was cut off.
+Rule 7: an edit that nobody heard of may arrive late, over what was sent behind it. So at the end its message is sent
+        once more.
+
+Three parts share the work. A ``Draft`` cuts the words into pieces. A ``Message`` knows how to get a text onto the
+screen, and what each outcome means for that. The row here brings the pieces to the messages: the pieces that are whole
+are ``_due``, the first of them to the first message of ``_row``, the second to the second, and so on. The first
+message, ``_open``, shows what is not whole yet where nothing is due; the others are left over from what was discarded,
+or wait for their pieces. What is behind is ``_sealed``.
 """
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
+from enum import Enum
+from itertools import zip_longest
 
-from chunker import Chunk, Chunker, split
+from chunker import split
+from gateway import notice
+from gateway.activity import Activity
 from gateway.adapter import Capabilities
 from gateway.address import Address
-from gateway.event import AgentEnd, EndReason, Error, ErrorType, Event, MessageEnd, TextDelta, ToolUseStart
-from gateway.operation import (
-    EditMessage,
-    Forbidden,
-    MarkupRejected,
-    MessageGone,
-    NotModified,
-    Operation,
-    Outcome,
-    Performed,
-    PostMessage,
-    TooLong,
-    Unknown,
+from gateway.draft import Draft, Piece, shared, smaller
+from gateway.event import (
+    AgentEnd,
+    Error,
+    ErrorType,
+    Event,
+    MessageDiscarded,
+    MessageEnd,
+    TextDelta,
+    ToolStart,
+    ToolUseStart,
+    TurnStart,
 )
-
-NO_ANSWER = "(The model gave no answer.)"
-MAY_BE_A_REPEAT = "(The next message may be a repeat.)"
+from gateway.journal import Kind, Line
+from gateway.message import Message, Place, Standing
+from gateway.need import Need, Priority
+from gateway.operation import EditMessage, EditRefused, MessageGone, Operation, Outcome, Unknown
+from gateway.verdict import Verdict, verdict
 
 DOUBTS = 10
-"""How many posts of a reply may stay without an answer: each of them may be one more message on the screen."""
+"""How many posts of a reply may go again in doubt: each of them may be one more message on the screen."""
 
-ENDINGS: dict[EndReason, str] = {
-    "complete": "",
-    "refusal": "(The model declined to answer this.)",
-    "cut": "(The answer ends here because it reached the model's length limit. Ask for the rest to go on.)",
-    "context_window": "(This conversation has become too long for the model. Please begin a new one.)",
-    "error": "(Something went wrong and the answer is not complete.",
-    "consumer_stalled": "(The answer was stopped because the chat could not keep up.",
-}
-"""What the user is told when a run ends; where the parenthesis stays open, a reference is added."""
+LATE = 10.0
+"""Platform seconds after which an edit that nobody heard of is not on its way any more."""
 
-FAILURES: dict[ErrorType, str] = {
-    "incomplete_stream": "(The connection to the model broke off, so the answer is not complete. Please ask again.",
-    "overloaded": "(The model is overloaded at the moment. Please ask again in a minute.",
-    "rate_limited": "(Too many requests went to the model. Please ask again in a minute.",
-    "authentication": "(The model refused the bot's key. The bot's operator has to mend that.",
-    "invalid_request": "(The model did not accept the request. The bot's operator can find out why.",
-    "server": "(The model's service had a failure. Please ask again.",
-    "timeout": "(The model took too long to answer. Please ask again.",
-    "unknown": ENDINGS["error"],
-}
-"""As above, by what went wrong."""
+_CUT_OFF = Unknown(reason="the last answer was cut off")
 
 
-class Priority(IntEnum):
-    """What goes first when slots are scarce."""
+class Live(Enum):
+    """How the words stand of which no piece is whole yet."""
 
-    FINAL = 0
-    LIVE = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """What a reply would do if it got a slot: edit the message of that id, or, where there is none, post one."""
-
-    priority: Priority
-    message_id: str | None
+    SHOWN = "there is nothing new to show of them"
+    STALE = "there are newer ones"
+    TOO_LONG = "the platform refuses them as too long, so they are not shown before a piece is whole"
+    LEFT_OUT = "they may be there already, and will be left out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bubble:
-    """A sealed bubble: the message that shows it, and its stretch ``[start, end)`` of the run's text."""
+    """A sealed bubble: the message that shows it, and its stretch ``[start, end)`` of its draft of the run's text."""
 
     message_id: str
     text: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Piece:
-    """Text that fills a bubble, and the stretch of the run's text it stands for."""
-
-    text: str
-    start: int
-    end: int
-    notice: bool = False
-
-
-@dataclass(slots=True)
-class _Open:
-    """The bubble at the end of the row: what its message shows, and how it may be shown."""
-
-    message_id: str | None = None
-    shown: str = ""
-    markup: bool = True
-    live: bool = True
+    draft: int = 0
 
 
 class Reply:
@@ -113,162 +87,399 @@ class Reply:
         address: where it is shown.
         capabilities: what the platform can do.
         run_id: named in the sentence that tells of a failure, so that the operator finds it in the log.
+        seed: makes the nonces of our messages different from all others', and is the same after a restart.
+        draft: how often the model has begun anew behind a crash.
+        lines: the journal that an earlier reply of this run left.
     """
 
-    def __init__(self, *, address: Address, capabilities: Capabilities, run_id: str) -> None:
+    def __init__(
+        self,
+        *,
+        address: Address,
+        capabilities: Capabilities,
+        run_id: str,
+        seed: str = "",
+        draft: int = 0,
+        lines: Sequence[Line] = (),
+    ) -> None:
         self.address = address
         self.capabilities = capabilities
-        self.bubbles: list[Bubble] = []
         self.failure: str | None = None
         self._run_id = run_id
-        self._chunker = Chunker(capabilities.bubble, unit=capabilities.unit)
-        self._length = 0
-        self._due: deque[_Piece] = deque()
-        self._open = _Open()
-        self._stale = False
+        self._place = Place(address=address, capabilities=capabilities, seed=seed)
+        self._edits = self.overwritable
+        self._draft = Draft(draft, capabilities, lines)
+        self._live = Live.SHOWN
+        self._sealed: list[tuple[Message, Piece]] = []
+        self._row: deque[Message] = deque()
+        self._due: deque[Piece] = deque()
+        self._activity = Activity()
+        self._activity_line: Message | None = None
+        self._activity_room = capabilities.bubble
+        self._flight: tuple[Operation, Message] | None = None
+        self._unheard_edits: list[Message] = []
         self._doubts = 0
         self._error: ErrorType | None = None
         self._ended = False
-        self._in_flight: Operation | None = None
+        self._turn_start = 0
+        self._written = {line.number: line for line in lines}
+        self._number = max(self._written, default=-1) + 1
+        self._restore()
+
+    @property
+    def bubbles(self) -> list[Bubble]:
+        """What is sealed, in order."""
+        return [
+            Bubble(message_id=message.id or "", text=piece.text, start=piece.start, end=piece.end, draft=piece.draft)
+            for message, piece in self._sealed
+        ]
 
     @property
     def done(self) -> bool:
         """The run ended and all of it is on the screen, or it can never get there (see ``failure``)."""
-        return self.failure is not None or (self._ended and not self._due and self._in_flight is None)
+        return self.failure is not None or (self._ended and self._flight is None and self._subject() is None)
+
+    @property
+    def overwritable(self) -> bool:
+        """Whether a message that is discarded can be taken off the screen."""
+        return self.capabilities.surface != "post"
 
     def feed(self, event: Event) -> None:
         """Take in what the run did."""
+        self._activity.feed(event)
         match event:
             case TextDelta():
-                self._length += len(event.text)
-                self._enqueue(self._chunker.feed(event.text))
-                self._stale = True
+                self._enqueue(self._draft.feed(event.text))
+                self._refresh()
             case ToolUseStart() | MessageEnd():
-                self._enqueue(self._chunker.flush())
+                self._enqueue(self._draft.flush())
+            case ToolStart() if self._edits:
+                self._announce_activity()
+            case TurnStart():
+                self._turn_start = self._draft.length
+            case MessageDiscarded() if self.overwritable:
+                self._discard()
             case Error():
-                self._enqueue(self._chunker.flush())
+                self._enqueue(self._draft.flush())
                 self._error = event.error_type
             case AgentEnd():
-                self._enqueue(self._chunker.flush())
-                self._tell(self._ending(event.reason))
-                self._ended = True
+                self._enqueue(self._draft.flush())
+                self.tell(self._ending(event))
             case _:
                 pass
         self._seal_shown()
 
+    def tell(self, sentence: str) -> None:
+        """Say something of our own, if anything, and end."""
+        self._enqueue(self._draft.flush())
+        self._activity.end()
+        ending = self._notices(sentence, self._draft.length, "ending")
+        self._due.extend(ending[self._said_already(ending) :])
+        self._ended = True
+        self._seal_shown()
+
     def need(self) -> Need | None:
         """What the reply would do with a slot now; none where there is nothing to do, or something is in flight."""
-        if self._in_flight is not None or self.failure is not None:
+        if self._flight is not None or self.failure is not None or (subject := self._subject()) is None:
             return None
-        if self._due:
-            return self._need(Priority.FINAL)
-        if self._stale and self._open.live and self.capabilities.surface == "edit":
-            return self._need(Priority.LIVE)
-        return None
+        draws = "delete" if self._unwanted(subject) and subject.standing is not Standing.UNHEARD else subject.draws()
+        rest = LATE if self._sends_again(subject) else 0.0
+        return Need(priority=self._priority(subject), draws=draws, message_id=subject.id, rest=rest)
 
     def next_operation(self) -> Operation | None:
         """The operation for a granted slot, in flight from now on; none where the screen turns out to be right."""
-        if self.need() is None:
+        if self._flight is not None or self.failure is not None or (subject := self._subject()) is None:
             return None
-        self._stale = False
-        text = self._text()
-        if text and text != self._open.shown:
-            self._in_flight = self._operation(text)
-        return self._in_flight
+        if subject is self._open and self._live is Live.STALE and subject.standing is not Standing.UNHEARD:
+            self._live = Live.SHOWN
+        if self._unwanted(subject):
+            operation = subject.remove()
+        elif self._sends_again(subject):
+            operation = subject.repeat()
+        else:
+            operation = subject.show(self._wanted(subject), whole=bool(self._due))
+        if operation is not None:
+            self._flight = operation, subject
+        return operation
 
     def settle(self, outcome: Outcome) -> None:
         """Take in what came of the operation in flight."""
-        operation, self._in_flight = self._in_flight, None
-        if operation is None:
+        if self._flight is None:
             msg = f"no operation is in flight, yet one ended: {outcome}"
             raise RuntimeError(msg)
-        match outcome:
-            case Performed(message_id=message_id):
-                self._open.message_id, self._open.shown = message_id, operation.text
-            case NotModified() if isinstance(operation, EditMessage):
-                self._open.shown = operation.text
+        (operation, message), self._flight = self._flight, None
+        if self._sends_again(message):
+            self._sent_again(message, operation, outcome)
+            return
+        found = message.settle(operation, outcome)
+        if isinstance(operation, EditMessage) and found is Verdict.UNSURE and message not in self._unheard_edits:
+            self._unheard_edits.append(message)
+        if found is not Verdict.SHOWN and message is not self._activity_line:
+            self._refresh()
+        match found:
+            case Verdict.DOUBT:
+                self._doubt(message, outcome)
+            case Verdict.STAYS if message is not self._activity_line and (self._due or not self._ended):
+                self._announce_repeat()
+            case Verdict.SMALLER:
+                self._cut_again(message)
+            case Verdict.REPLACE:
+                self._edits = self._edits and not isinstance(outcome, EditRefused)
+            case Verdict.END:
+                self._fail(outcome)
             case _:
-                self._stale = True
-                self._recover(operation, outcome)
+                pass
+        self._close_up()
         self._seal_shown()
 
-    def _recover(self, operation: Operation, outcome: Outcome) -> None:
-        """What an outcome means that leaves the screen as it was, or in doubt. The newest state goes next."""
-        match outcome:
-            case MessageGone() if isinstance(operation, PostMessage):
-                self.failure = "what it was to be posted to is gone"
-            case NotModified():
-                self.failure = "the platform will not post it"
-            case MessageGone():
-                self._open.message_id, self._open.shown = None, ""
-            case MarkupRejected() if self._open.markup:
-                self._open.markup = False
-            case TooLong() if not self._due:
-                self._open.live = False
-            case TooLong():
-                self._cut_again()
-            case Unknown(reason=reason) if isinstance(operation, PostMessage):
-                self._doubt(reason)
-            case Unknown():
-                self._open.shown = ""
-            case Forbidden(reason=reason) | MarkupRejected(reason=reason):
-                self.failure = reason
-            case _:
-                pass  # rate limited or unreachable: nothing changed, and the pacer says when it may go again
+    def lines(self) -> dict[int, Line]:
+        """What has to be written down before anything else happens, by the lines' numbers. Asking takes it."""
+        now = {line.number: line for line in self._lines()}
+        gone = {
+            number: replace(line, state="deleted", message_id=None, text="", source="", start=0, end=0, breaks=())
+            for number, line in self._written.items()
+            if number not in now
+        }
+        changed = {number: line for number, line in (now | gone).items() if self._written.get(number) != line}
+        self._written |= changed
+        return changed
 
-    def _doubt(self, reason: str) -> None:
-        """A post may have arrived or not. It goes again, behind a notice that says so."""
-        self._doubts += 1
-        if self._doubts == DOUBTS:
-            self.failure = f"posted {DOUBTS} times without an answer, so it may be there already: {reason}"
-        elif not (self._due and self._due[0].notice):
-            place = self.bubbles[-1].end if self.bubbles else 0
-            self._due.extendleft(reversed(self._notice(MAY_BE_A_REPEAT, place)))
+    # What is to be done next.
 
-    def _need(self, priority: Priority) -> Need:
-        return Need(priority=priority, message_id=self._open.message_id)
+    @property
+    def _open(self) -> Message:
+        return self._row[0]
 
-    def _text(self) -> str:
-        return self._due[0].text if self._due else self._chunker.preview()
+    def _subject(self) -> Message | None:
+        """The message about which something is to be done, the most urgent first."""
+        if self._due or self._open.standing in (Standing.UNHEARD, Standing.STUCK):
+            return self._open
+        line = self._activity_line
+        if line is not None and (text := self._activity_text()) and not line.shows(text):
+            return line
+        if self._ended:
+            left = (*self._row, *([line] if line else []), *self._unheard_edits)
+            return next((each for each in left if self._unwanted(each) or self._sends_again(each)), None)
+        return self._open if self._live is Live.STALE and self._edits else None
 
-    def _operation(self, text: str) -> Operation:
-        markup, message_id = self._open.markup, self._open.message_id
-        if message_id is None:
-            return PostMessage(address=self.address, text=text, markup=markup)
-        return EditMessage(address=self.address, message_id=message_id, text=text, markup=markup)
+    def _unwanted(self, message: Message) -> bool:
+        """Whether a message is left over: all is said, and it shows what is not part of it."""
+        if not self._ended or self._due or message.standing is Standing.ABSENT:
+            return False
+        if message is self._activity_line:
+            return not self._activity_text()  # it tells of an attempt that was cut short
+        return message in self._row
+
+    def _sends_again(self, message: Message) -> bool:
+        """Whether a message shows what it should, and is sent again because an edit may still be on its way to it."""
+        if not self._ended or self._due or message not in self._unheard_edits:
+            return False
+        row = [*(sealed for sealed, _ in self._sealed), *([self._activity_line] if self._activity_line else [])]
+        return message in row and message.standing is Standing.PRESENT and message.shown is not None
+
+    def _sent_again(self, message: Message, operation: Operation, outcome: Outcome) -> None:
+        """What comes of that changes nothing in the row: whoever deleted the message meant it."""
+        if verdict(operation, outcome) not in (Verdict.WAIT, Verdict.UNSURE):
+            self._unheard_edits.remove(message)
+
+    def _priority(self, subject: Message) -> Priority:
+        if self._ended or self._due:
+            return Priority.FINAL
+        return Priority.STATUS if subject is self._activity_line else Priority.LIVE
+
+    def _wanted(self, message: Message) -> str:
+        """What a message is to show."""
+        if message is self._activity_line:
+            return self._activity_text()
+        if self._due:
+            return self._text(self._due[0])
+        appended = message.standing is Standing.STREAMING or message.draws() == "append"
+        return self._draft.growth() if appended else self._draft.preview()
+
+    def _text(self, piece: Piece) -> str:
+        return self._activity_text() if piece.kind == "activity" else piece.text
+
+    def _activity_text(self) -> str:
+        return self._activity.text(self._activity_room)
+
+    # What becomes of the row.
+
+    def _refresh(self) -> None:
+        """What is not whole yet is shown anew."""
+        if self._live is Live.SHOWN:
+            self._live = Live.STALE
+
+    def _enqueue(self, pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
+            self._due.extend(self._omission(piece) if self._live is Live.LEFT_OUT else [piece])
+            self._live = Live.STALE
 
     def _seal_shown(self) -> None:
         """Close the open bubble where its message shows all of its text."""
-        while self._due and self._in_flight is None and self._open.shown == self._text():
-            piece = self._due.popleft()
-            self.bubbles.append(
-                Bubble(message_id=self._open.message_id or "", text=self._open.shown, start=piece.start, end=piece.end)
-            )
-            self._open = _Open()
-            self._stale = bool(self._chunker.preview())  # of what is behind it, nothing was shown yet
+        while self._due and self._flight is None:
+            piece, text = self._due[0], self._text(self._due[0])
+            if text and not self._open.shows(text):
+                return
+            self._due.popleft()
+            if text:
+                self._seal(self._row.popleft(), piece)
 
-    def _enqueue(self, chunks: list[Chunk]) -> None:
-        self._due.extend(_Piece(text=chunk.text, start=chunk.start, end=chunk.end) for chunk in chunks)
+    def _seal(self, message: Message, piece: Piece) -> None:
+        if piece.kind == "activity":
+            self._activity_line = message
+        else:
+            self._sealed.append((message, piece))
+        if not self._row:
+            self._row.append(self._message())
+        if self._live is not Live.LEFT_OUT:
+            self._live = Live.STALE if self._draft.waits else Live.SHOWN
 
-    def _tell(self, sentence: str) -> None:
-        self._due.extend(self._notice(sentence, self._length))
+    def _close_up(self) -> None:
+        """Forget messages that are off the screen: what is posted anew stands behind all that is there."""
+        if there := [message for message in self._row if message.standing is not Standing.ABSENT]:
+            self._row = deque([*there, *list(self._row)[self._row.index(there[-1]) + 1 :]])
+        if self._activity_line is not None and self._activity_line.standing is Standing.ABSENT:
+            self._activity_line, self._activity_room = None, 0  # they did not want to see it
 
-    def _notice(self, sentence: str, place: int) -> list[_Piece]:
+    def _message(self) -> Message:
+        number, self._number = self._number, self._number + 1
+        return Message(place=self._place, number=number)
+
+    def _announce_activity(self) -> None:
+        if self._activity_line is None and not any(piece.kind == "activity" for piece in self._due):
+            if not self._due:
+                self._open.void = True  # the words that it shows go into the next
+            place = self._draft.length
+            self._due.append(Piece(kind="activity", draft=self._draft.number, start=place, end=place))
+
+    def _discard(self) -> None:
+        """Take the message of this turn back: what shows it is written over by what comes, or taken away at the end."""
+        pieces = [*(piece for _, piece in self._sealed), *self._due]
+        doubted = self._live is Live.LEFT_OUT or any(
+            self._taken_back(each) and each.kind == "notice" for each in pieces
+        )
+        self._row.extendleft(message for message, piece in reversed(self._sealed) if self._taken_back(piece))
+        self._sealed = [each for each in self._sealed if not self._taken_back(each[1])]
+        self._due = deque(piece for piece in self._due if not self._taken_back(piece))
+        self._draft.rewind(self._turn_start)
+        self._live = Live.SHOWN
+        for message in list(self._row)[len(self._due) :]:
+            message.void = True
+        if doubted:
+            self._due.extend(self._notices(notice.MAY_BE_A_REPEAT, self._turn_start))
+
+    def _taken_back(self, piece: Piece) -> bool:
+        """Whether a piece is of the message of this turn."""
+        mine = piece.draft == self._draft.number and piece.start >= self._turn_start
+        return mine and piece.kind in ("text", "notice")
+
+    def _notices(self, sentence: str, place: int, kind: Kind = "notice") -> list[Piece]:
+        """Bubbles that say something of our own."""
+        piece = Piece(kind=kind, draft=self._draft.number, start=place, end=place)
+        return self._said(piece, sentence)
+
+    def _omission(self, piece: Piece) -> list[Piece]:
+        """The notice that stands for a piece which is left out."""
+        return self._said(replace(piece, kind="notice"), notice.MAY_BE_MISSING)
+
+    def _said(self, piece: Piece, sentence: str) -> list[Piece]:
         chunks = split(sentence, self.capabilities.bubble, unit=self.capabilities.unit)
-        return [_Piece(text=chunk.text, start=place, end=place, notice=True) for chunk in chunks]
+        return shared(piece, [chunk.text for chunk in chunks]) if chunks else []
 
-    def _ending(self, reason: EndReason) -> str:
-        if reason == "complete" and not (self._due or self.bubbles):
-            return NO_ANSWER
-        sentence = FAILURES[self._error] if reason == "error" and self._error else ENDINGS[reason]
-        return sentence if not sentence or sentence.endswith(")") else f"{sentence} Reference: {self._run_id})"
+    def _ending(self, event: AgentEnd) -> str:
+        answered = any(piece.source for piece in (*self._due, *(piece for _, piece in self._sealed)))
+        if event.reason == "complete" and not answered:
+            return notice.NO_ANSWER
+        return notice.ending(event.reason, self._error, self._run_id)
 
-    def _cut_again(self) -> None:
-        """Give the text that did not fit to smaller bubbles; the last of them stands for its whole stretch."""
-        piece = self._due.popleft()
-        smaller = split(piece.text, max(1, len(piece.text) * 3 // 4), unit=self.capabilities.unit)
-        if len(smaller) < 2:
-            self.failure = f"the platform refuses even {len(piece.text)} characters as too long"
-        ends = [piece.start] * (len(smaller) - 1) + [piece.end]
-        parts = [replace(piece, text=part.text, end=end) for part, end in zip(smaller, ends, strict=True)]
-        self._due.extendleft(reversed(parts))
+    def _said_already(self, ending: Sequence[Piece]) -> int:
+        """How many bubbles of an ending an earlier reply had come to, where none of them can be overwritten."""
+        row = [(piece.kind, piece.text) for piece in (*(piece for _, piece in self._sealed), *self._due)]
+        said = [(piece.kind, piece.text) for piece in ending]
+        return next(count for count in range(len(said), -1, -1) if row[len(row) - count :] == said[:count])
+
+    # What an outcome means for the row.
+
+    def _doubt(self, message: Message, outcome: Outcome) -> None:
+        """A post may have arrived, nobody can say. It goes again, the words behind a notice, or they are left out."""
+        message.give_up_looking()
+        words = not self._due or self._due[0].kind == "text"
+        if words and not message.void and self.capabilities.unknown_outcome == "skip":
+            self._leave_out()
+            return
+        self._doubts += 1
+        if self._doubts == DOUBTS:
+            reason = getattr(outcome, "reason", "no answer")
+            self.failure = f"posted {DOUBTS} times without an answer, so it may be there already: {reason}"
+        elif words or message.void:
+            self._announce_repeat()
+
+    def _announce_repeat(self) -> None:
+        if not (self._due and self._due[0].kind == "notice"):
+            sealed = (piece.end for _, piece in reversed(self._sealed) if piece.draft == self._draft.number)
+            self._due.extendleft(reversed(self._notices(notice.MAY_BE_A_REPEAT, next(sealed, 0))))
+
+    def _leave_out(self) -> None:
+        if self._due:
+            self._due.extendleft(reversed(self._omission(self._due.popleft())))
+        else:
+            self._live = Live.LEFT_OUT
+
+    def _cut_again(self, message: Message) -> None:
+        """Give the text that did not fit to smaller bubbles; what is not whole yet is not shown before it is."""
+        if message is self._activity_line or (self._due and self._due[0].kind == "activity"):
+            self._activity_room = len(self._activity_text().encode()) * 3 // 4
+        elif not self._due:
+            self._live = Live.TOO_LONG
+        elif parts := smaller(self._due[0], self.capabilities):
+            self._due.popleft()
+            self._due.extendleft(reversed(parts))
+        else:
+            self.failure = f"the platform refuses even {len(self._due[0].text)} characters as too long"
+
+    def _fail(self, outcome: Outcome) -> None:
+        gone = isinstance(outcome, MessageGone)
+        silent = "what it was to be posted to is gone" if gone else "the platform will not show it"
+        self.failure = getattr(outcome, "reason", silent)
+
+    # What is written down, and read again.
+
+    def _lines(self) -> Iterator[Line]:
+        """All that must survive now."""
+        for message, piece in self._sealed:
+            yield message.line(piece, "sealed")
+        if self._activity_line is not None:
+            yield self._activity_line.line(Piece(kind="activity", draft=self._draft.number), "open")
+        while len(self._row) < len(self._due):
+            self._row.append(self._message())
+        for message, piece in zip_longest(self._row, self._due):
+            posted = message.standing is not Standing.ABSENT or (
+                self._flight is not None and message is self._flight[1]
+            )
+            if piece is not None and piece.kind != "activity":
+                yield message.line(piece, "sealing" if posted else "due")
+            elif posted:
+                yield message.line(Piece(kind=piece.kind if piece else "text", draft=self._draft.number), "open")
+
+    def _restore(self) -> None:
+        """Take up the row where an earlier reply was cut off."""
+        for _, line in sorted(self._written.items()):
+            message, piece = Message.restored(line, self._place), Piece.of(line)
+            # Another attempt ended like this; this one is still to end.
+            past = line.kind == "ending" and (self._edits or line.state == "due")
+            if line.state == "sealed" and not past:
+                self._sealed.append((message, piece))
+            elif line.kind == "activity" and line.message_id is not None:
+                self._activity_line = message
+            elif line.fixed and not past:
+                self._row.append(message)
+                self._due.append(piece)
+            elif message.standing is not Standing.ABSENT:
+                message.void = True
+                self._row.append(message)
+        self._row.append(self._message())
+        if self.capabilities.reconciliation == "none":
+            for message in [each for each in self._row if each.standing is Standing.UNHEARD]:
+                self._doubt(message, _CUT_OFF)
+        self._close_up()
+        self._seal_shown()

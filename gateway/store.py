@@ -1,19 +1,32 @@
-"""What the gateway asks of its store: a mailbox a conversation, and the history.
+"""What the gateway asks of its store: a mailbox a conversation, the history, and the journal of what is on the screen.
 
 A conversation is a mailbox. Its oldest open message is its run; a process owns the conversation while it works on it;
-its history is the checkpoint. Everything here is one transaction.
+its history is the checkpoint, and the journal says how far its answer was shown. Everything here is one transaction.
 
 Rule 1: what ``ingest`` has returned for survives a power cut.
 Rule 2: an event and a message are stored once, however often and under however many event ids they arrive.
 Rule 3: the messages of a conversation are handed out in the order in which they were stored, one at a time.
 Rule 4: a process that lost a conversation cannot write to it any more.
+Rule 5: history and journal are lines of JSON that the store does not read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.inbound import Inbound, MessageReceived
+from gateway.inbound import CommandReceived, Inbound, MessageReceived
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What arrived is kept, as number ``sequence``.
+
+    ``behind``: another message of its conversation is open in front of it. Of an edit or a deletion, whether the
+    message was still waiting, and so was changed.
+    """
+
+    sequence: int
+    behind: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +34,9 @@ class Work:
     """A conversation's oldest open message, for the process that owns the conversation.
 
     ``attempt`` counts from 1; ``waiting`` is how many messages stand behind this one. ``history`` holds what was
-    appended before, oldest first, as it was given.
+    appended for the messages before it, oldest first, as it was given, from the last ``new`` on; ``said`` what was
+    appended for this one, and ``journal`` its lines by number, from an attempt that was cut short. ``stopped``:
+    somebody asked for its end. ``waited``: it stood behind another when it came.
     """
 
     conversation: str
@@ -30,6 +45,10 @@ class Work:
     attempt: int
     waiting: int
     history: tuple[str, ...]
+    said: tuple[str, ...] = ()
+    journal: tuple[str, ...] = ()
+    stopped: bool = False
+    waited: bool = False
 
 
 class Store(Protocol):
@@ -37,12 +56,29 @@ class Store(Protocol):
 
     Raises:
         StoreError: from any method, where the database refuses; nothing was changed then.
-        OwnershipLostError: from ``load``, ``finish``, ``reject``, ``postpone`` and ``release``, where the conversation
-            is not ours (any more) or the message is closed already.
+        OwnershipLostError: from ``load``, ``record``, ``append``, ``finish``, ``reject``, ``postpone`` and ``release``,
+            where the conversation is not ours (any more) or the message is closed already.
     """
 
-    async def ingest(self, inbound: Inbound) -> bool:
-        """Keep what arrived, and make its conversation due. False where it was known already."""
+    async def ingest(self, inbound: Inbound) -> Stored | None:
+        """Keep what arrived, and let it have its effect, in one step; none where it was known already.
+
+        A message makes its conversation due. An edit or a deletion changes a message that no attempt has begun on, and
+        no other; an attempt that was postponed with nothing recorded or appended has not begun. ``stop`` and ``new``
+        mark the conversation's oldest open message as stopped; after ``new``, what was appended for the messages before
+        it belongs to no history any more. A command is open until ``close``.
+        """
+        ...
+
+    async def open_commands(self) -> list[tuple[int, CommandReceived]]:
+        """The commands that nobody has answered, oldest first, by their numbers.
+
+        One that no version of Dragoman that we know wrote is left out, and stays open.
+        """
+        ...
+
+    async def close(self, sequence: int) -> None:
+        """A command was answered. Nothing happens where it was closed already."""
         ...
 
     async def claim(self, limit: int) -> list[str]:
@@ -55,6 +91,18 @@ class Store(Protocol):
         Raises:
             UnreadableError: something is open, but not to be read: no version of Dragoman that we know wrote it.
         """
+        ...
+
+    async def record(self, work: Work, lines: Mapping[int, str]) -> None:
+        """Write lines of the message's journal, each over the one of its number."""
+        ...
+
+    async def append(self, work: Work, entries: Sequence[str]) -> None:
+        """Append to the history; the message stays open."""
+        ...
+
+    async def waiting(self, conversation: str) -> int:
+        """How many messages of a conversation are stored and not finished."""
         ...
 
     async def finish(self, work: Work, entries: Sequence[str]) -> None:
@@ -82,7 +130,9 @@ class Store(Protocol):
         ...
 
     async def prune(self, older_than: float) -> int:
-        """Forget finished events that are older than so many seconds (25 hours at least); how many there were.
+        """Forget finished events that are older than so many seconds (25 hours at least), with their journals.
+
+        Returns how many there were.
 
         A platform may deliver an event again for a day, and must find it known.
         """

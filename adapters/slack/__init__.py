@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from adapters.slack.adapter import SlackAdapter
 from gateway.access import Allow, Ids
-from gateway.adapter import Adapter
+from gateway.adapter import Adapter, UnknownOutcome
 from gateway.configuration import WebAddress
 from gateway.secret import SecretName
 
@@ -38,6 +38,8 @@ class Settings:
         allow_channels: where, by id; direct messages need no channel.
         surface: ``edit`` shows an answer while it grows, ``post`` shows whole chunks only.
         bubble: how many characters a message of ours gets; Slack takes 12,000, less what rendering adds.
+        unknown_outcome: what to do about a message of ours of which nobody can tell whether it arrived: ``repeat``
+            sends it again, ``skip`` leaves it out; either way a line says so.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -49,6 +51,7 @@ class Settings:
     allow_channels: tuple[str, ...] = ()
     surface: Literal["edit", "post"] = "edit"
     bubble: Annotated[int, Field(ge=1, le=11_500)] = 800
+    unknown_outcome: UnknownOutcome = "repeat"
 
 
 def create(settings: Settings) -> Adapter:
@@ -59,6 +62,7 @@ def create(settings: Settings) -> Adapter:
         base_url=settings.base_url,
         surface=settings.surface,
         bubble=settings.bubble,
+        unknown_outcome=settings.unknown_outcome,
     )
 
 

@@ -5,11 +5,28 @@ from typing import TYPE_CHECKING
 
 from adapters.slack import login
 from adapters.slack.decode import decode
-from adapters.slack.outcome import TABLE, astray, outcome
-from adapters.slack.render import render
-from gateway.adapter import Budget, Capabilities, Receive, Surface
+from adapters.slack.identity import Identity
+from adapters.slack.outcome import TABLE, Answer, NoAnswer, astray, outcome, refusal
+from adapters.slack.reading import Reading
+from adapters.slack.render import Call, render
+from gateway.adapter import Budget, Capabilities, Receive, Surface, UnknownOutcome
 from gateway.error import DragomanError
-from gateway.operation import Forbidden, Operation, Outcome, TooLong
+from gateway.operation import (
+    AppendText,
+    DeleteMessage,
+    EditMessage,
+    FinishStream,
+    Forbidden,
+    MarkWaiting,
+    Operation,
+    Outcome,
+    PostMessage,
+    ReadThread,
+    StartStream,
+    ThreadRead,
+    TooLong,
+    UnmarkWaiting,
+)
 from gateway.secret import SecretName
 
 if TYPE_CHECKING:
@@ -26,7 +43,11 @@ EDIT = (
     Budget(name="chat.update", scope="account", rate=45 / 60, burst=5),
     Budget(name="chat.update", scope="message", rate=1 / 1.2, burst=1),
 )
-"""A little under what https://docs.slack.dev/apis/web-api/rate-limits grants."""
+DELETE = (Budget(name="chat.delete", scope="account", rate=45 / 60, burst=5),)
+READ = (Budget(name="conversations", scope="account", rate=45 / 60, burst=5),)
+MARK = (Budget(name="reactions", scope="account", rate=18 / 60, burst=5),)
+"""A little under what https://docs.slack.dev/apis/web-api/rate-limits grants. To mark and to unmark
+is one budget, so it is that of reactions.remove, which is of tier 2; reactions.add would have 50 a minute."""
 
 
 class SlackAdapter:
@@ -38,16 +59,38 @@ class SlackAdapter:
         base_url: of the Web API.
         surface: how an answer is shown.
         bubble: code points in a message of ours.
+        unknown_outcome: what to do about a post of which not even reading tells whether it arrived.
     """
 
     def __init__(
-        self, *, bot_token: SecretName, app_token: SecretName, base_url: str, surface: Surface, bubble: int
+        self,
+        *,
+        bot_token: SecretName,
+        app_token: SecretName,
+        base_url: str,
+        surface: Surface,
+        bubble: int,
+        unknown_outcome: UnknownOutcome,
     ) -> None:
         self._bot_token = bot_token
         self._app_token = app_token
         self._base_url = base_url
         self._client: AsyncWebClient | None = None
-        self.capabilities = Capabilities(surface=surface, unit="cp", bubble=bubble, limit=LIMIT, post=POST, edit=EDIT)
+        self._me: Identity | None = None
+        self.capabilities = Capabilities(
+            surface=surface,
+            unit="cp",
+            bubble=bubble,
+            limit=LIMIT,
+            post=POST,
+            edit=EDIT,
+            delete=DELETE,
+            read=READ,
+            mark=MARK,
+            reconciliation="read",
+            marks=True,
+            unknown_outcome=unknown_outcome,
+        )
 
     async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
         """See ``gateway.adapter.Adapter``.
@@ -61,7 +104,7 @@ class SlackAdapter:
         app_token = login.secret(login.APP, self._app_token)
         client = self._web()
         async with web.connections(client):
-            me = login.identity(await web.ask(client, "auth.test"), self._bot_token, self._base_url)
+            me = self._identify(await web.ask(client, "auth.test"))
             opened = await web.ask(client, "apps.connections.open", token=app_token)
             url = login.socket_url(opened, self._app_token, self._base_url)
 
@@ -73,22 +116,55 @@ class SlackAdapter:
 
     async def perform(self, operation: Operation) -> Outcome:
         """See ``gateway.adapter.Adapter``. Works without ``run``, too."""
-        from adapters.slack import web  # noqa: PLC0415 - as above
+        try:
+            match operation:
+                case PostMessage() | EditMessage():
+                    return await self._show(operation)
+                case DeleteMessage() | MarkWaiting() | UnmarkWaiting():
+                    return outcome(await self._ask(render(operation)), operation)
+                case ReadThread():
+                    return await self._read(operation)
+                case StartStream() | AppendText() | FinishStream():
+                    return Forbidden(reason="Slack's own streams are not used yet; messages are posted and edited")
+        except DragomanError as error:  # there is no token, or none of a bot's
+            return Forbidden(reason=str(error))
 
+    async def _show(self, operation: PostMessage | EditMessage) -> Outcome:
         call = render(operation)
         if not call.fits:
             return TooLong()
         if not operation.text.strip():
             return TABLE["no_text"] if operation.markup else Forbidden(reason="there is no text to show")
-        try:
-            client = self._web()
-        except DragomanError as error:
-            return Forbidden(reason=str(error))
-        answer = await web.ask(client, call.method, call.arguments)
+        answer = await self._ask(call)
         if (ts := astray(operation, answer)) is not None:
-            await web.ask(client, "chat.delete", {"channel": operation.address.channel, "ts": ts})
+            await self._ask(render(DeleteMessage(address=operation.address, message_id=ts)))
             return Forbidden(reason="the thread is gone: the message that began it was deleted")
-        return outcome(answer, markup=operation.markup)
+        return outcome(answer, operation)
+
+    async def _read(self, operation: ReadThread) -> Outcome:
+        from adapters.slack import web  # noqa: PLC0415 - as above
+
+        if (me := self._me) is None:
+            known = await web.ask(self._web(), "auth.test")
+            if isinstance(known, NoAnswer) or not known.ok:
+                return refusal(known, operation)
+            me = self._identify(known)
+        reading = Reading(operation, me)
+        while (call := reading.next_call()) is not None:
+            answer = await self._ask(call)
+            if isinstance(answer, NoAnswer) or not answer.ok:
+                return refusal(answer, operation)
+            reading.feed(answer.body)
+        return ThreadRead(messages=reading.messages)
+
+    async def _ask(self, call: Call) -> Answer | NoAnswer:
+        from adapters.slack import web  # noqa: PLC0415 - as above
+
+        return await web.ask(self._web(), call.method, call.arguments, query=call.query)
+
+    def _identify(self, answer: Answer | NoAnswer) -> Identity:
+        self._me = login.identity(answer, self._bot_token, self._base_url)
+        return self._me
 
     def _web(self) -> "AsyncWebClient":
         from adapters.slack import web  # noqa: PLC0415 - as above

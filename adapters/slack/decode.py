@@ -4,107 +4,140 @@ Rule 1: everything that arrives is an inbound, malformed or not; nothing raises.
 Rule 2: a message is for us where it is a direct one, or where it mentions us. ``app_mention`` and ``message`` of one
     ``ts`` have one message id, so that whichever an app is subscribed to, or both, a message is answered once.
 Rule 3: no bot is answered, least of all ourselves.
+Rule 4: an edit is one only where the words changed: Slack says ``message_changed`` for link previews and language
+    detection, too. It counts where either version is for us. An edit never becomes a command.
+Rule 5: a command is one word, with nothing beside it but our mention; in a direct message it has ``!`` in front, or
+    names us.
 
-Sources: https://docs.slack.dev/reference/events/app_mention , .../events/message and
-https://docs.slack.dev/messaging/formatting-message-text
+Sources: https://docs.slack.dev/reference/events/app_mention , .../events/message and its pages ``message_changed`` and
+``message_deleted``.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
 
-from adapters.slack.entity import unescape
+from adapters.slack.identity import Identity
+from adapters.slack.message import ID, SPOKEN, TS, Json, files, heard, is_ours, mapping, mentions, text
 from gateway.address import Address
-from gateway.inbound import Ignored, Inbound, MessageReceived
-
-_SPOKEN = frozenset({None, "file_share", "thread_broadcast", "me_message"})
-"""The subtypes of a message that somebody wrote."""
+from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
 
 _SLACKBOT = "USLACKBOT"  # has no bot id
-_ID = re.compile(r"[!-~]{1,255}")
-_TS = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
 _WORD = re.compile(r"[a-z_.]{1,60}")
-_MARKED = re.compile("<([^<>]+)>|&(?:amp|lt|gt);")
-_BROADCASTS = frozenset({"here", "channel", "everyone"})
-
-Json = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """Who we are in a workspace, as ``auth.test`` tells."""
-
-    team: str
-    user: str
-    bot: str
+_COMMAND = re.compile(r"(new|stop|status|help)[.!]?", re.IGNORECASE | re.ASCII)
 
 
 def decode(body: object, me: Identity) -> Inbound:
     """The inbound of one payload, as it came through the socket."""
-    body = _object(body)
+    body = mapping(body)
     event_id = f"slack:{me.team}:{_delivery(body)}"
-    event = _object(body.get("event"))
-    reason = _bot(event, me, body.get("api_app_id")) or _unspoken(event) or _malformed(event) or _elsewhere(event, me)
-    if reason:
-        return Ignored(event_id=event_id, reason=reason)
-    return _message(event, me, event_id)
+    event, app = mapping(body.get("event")), body.get("api_app_id")
+    subtype = event.get("subtype") if event.get("type") == "message" else None
+    if subtype == "message_deleted":
+        return _deleted(_version(event, "previous_message", event.get("deleted_ts")), me, app, event_id)
+    if subtype == "message_changed":
+        after, before = _version(event, "message"), _version(event, "previous_message")
+        if after.get("subtype") == "tombstone":  # what Slack leaves of a deleted message that has replies
+            return _deleted(before, me, app, event_id)
+        return _edited(after, before, me, app, event_id)
+    return _said(event, me, app, event_id)
 
 
 def _delivery(body: Json) -> str:
     """Slack's name for the delivery; where it has none, what was delivered is its name, again if it comes again."""
     event_id = body.get("event_id")
-    if isinstance(event_id, str) and _ID.fullmatch(event_id):
+    if isinstance(event_id, str) and ID.fullmatch(event_id):
         return event_id
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _bot(event: Json, me: Identity, app: object) -> str | None:
+def _version(event: Json, name: str, ts: object = None) -> Json:
+    """A message inside of an event, with the place that only the event tells."""
+    message = dict(mapping(event.get(name)))
+    if ts is not None:
+        message["ts"] = ts
+    return message | {"channel": event.get("channel"), "channel_type": event.get("channel_type")}
+
+
+def _said(event: Json, me: Identity, app: object, event_id: str) -> Inbound:
+    if reason := _foreign(event, me, app) or _elsewhere(event, me):
+        return Ignored(event_id=event_id, reason=reason)
+    message = _message(event, me, event_id)
+    return _command(event, message, me) or message
+
+
+def _edited(after: Json, before: Json, me: Identity, app: object, event_id: str) -> Inbound:
+    reason = _foreign(after, me, app) or _unchanged(after, before)
+    reason = reason or (_elsewhere(after, me) and _elsewhere(before, me))
+    if reason:
+        return Ignored(event_id=event_id, reason=reason)
+    return MessageEdited(event_id=event_id, message=_message(after, me, event_id))
+
+
+def _deleted(before: Json, me: Identity, app: object, event_id: str) -> Inbound:
+    if reason := _foreign(before, me, app) or _elsewhere(before, me):
+        return Ignored(event_id=event_id, reason=reason)
+    message = _message(before, me, event_id)
+    return MessageDeleted(event_id=event_id, message_id=message.message_id, address=message.address)
+
+
+def _foreign(message: Json, me: Identity, app: object) -> str | None:
+    """Why it is not what a person says."""
+    return _bot(message, me, app) or _unspoken(message) or _malformed(message)
+
+
+def _bot(message: Json, me: Identity, app: object) -> str | None:
     """Why its author is not a person."""
-    user, bot = event.get("user"), event.get("bot_id")
-    if me.user == user or me.bot == bot or (app and app == event.get("app_id")):
+    if is_ours(message, me, app):
         return "our own message"
-    if bot or user == _SLACKBOT or event.get("bot_profile") or event.get("app_id"):
-        return "another bot's message"
-    return None
+    marks = (message.get("bot_id"), message.get("bot_profile"), message.get("app_id"))
+    return "another bot's message" if any(marks) or message.get("user") == _SLACKBOT else None
 
 
-def _unspoken(event: Json) -> str | None:
-    """Why it is not something that was said just now."""
-    kind, subtype = event.get("type"), event.get("subtype")
+def _unspoken(message: Json) -> str | None:
+    """Why it is not something that was said."""
+    kind, subtype = message.get("type"), message.get("subtype")
     if kind not in ("message", "app_mention"):
         return f"not a message: {_word(kind)}"
-    if not (subtype is None or (isinstance(subtype, str) and subtype in _SPOKEN)):
+    if not (subtype is None or (isinstance(subtype, str) and subtype in SPOKEN)):
         return f"not a new message: {_word(subtype)}"
-    return "a hidden message" if event.get("hidden") else None
+    return "a hidden message" if message.get("hidden") else None
 
 
-def _malformed(event: Json) -> str | None:
+def _malformed(message: Json) -> str | None:
     """Why it cannot be read."""
-    needed = {"user": _ID, "channel": _ID, "ts": _TS}
-    if event.get("thread_ts") is not None:
-        needed["thread_ts"] = _TS
+    needed = {"user": ID, "channel": ID, "ts": TS}
+    if message.get("thread_ts") is not None:
+        needed["thread_ts"] = TS
     for name, pattern in needed.items():
-        value = event.get(name)
+        value = message.get(name)
         if not (isinstance(value, str) and pattern.fullmatch(value)):
             return f"malformed: no usable {name}"
-    if not (isinstance(event.get("text"), str) or _files(event)):
+    if not (isinstance(message.get("text"), str) or files(message)):
         return "malformed: neither text nor files"
     return None
 
 
-def _elsewhere(event: Json, me: Identity) -> str | None:
+def _unchanged(after: Json, before: Json) -> str | None:
+    """Why it is no edit. Where Slack does not say what there was before, its note that somebody edited has to do."""
+    edited = mapping(after.get("edited"))
+    if "text" not in before and "files" not in before:
+        return None if edited else "changed, but nobody edited it"
+    same = text(after) == text(before) and files(after) == files(before)
+    return "changed, but not in its words" if same else None
+
+
+def _elsewhere(message: Json, me: Identity) -> str | None:
     """Why it is not meant for us."""
-    if event["type"] == "app_mention" or _direct(event) or _mention(me).search(_text(event)):
+    if message.get("type") == "app_mention" or _direct(message) or mentions(message, me):
         return None
     return "not addressed to the bot"
 
 
-def _message(event: Json, me: Identity, event_id: str) -> MessageReceived:
-    channel, ts, thread = str(event["channel"]), str(event["ts"]), event.get("thread_ts")
-    direct = _direct(event)
+def _message(message: Json, me: Identity, event_id: str) -> MessageReceived:
+    channel, ts, thread = str(message["channel"]), str(message["ts"]), message.get("thread_ts")
+    direct = _direct(message)
     if direct and thread == ts:  # the root of a thread stands in the conversation itself
         thread = None
     elif not direct:
@@ -115,82 +148,35 @@ def _message(event: Json, me: Identity, event_id: str) -> MessageReceived:
         address=Address(
             platform="slack", account=me.team, channel=channel, thread=None if thread is None else str(thread)
         ),
-        user=str(event["user"]),
-        text="\n".join(part for part in (_spoken(_text(event), me), *_files(event)) if part),
+        user=str(message["user"]),
+        text=heard(message, me),
         direct=direct,
+        first=thread in (None, ts),
     )
 
 
-def _direct(event: Json) -> bool:
+def _command(event: Json, message: MessageReceived, me: Identity) -> CommandReceived | None:
+    """The command that the message is, if it is nothing else."""
+    word = message.text
+    if message.direct:
+        if not (word.startswith("!") or mentions(event, me)):
+            return None
+        word = word.removeprefix("!")
+    if (given := _COMMAND.fullmatch(word)) is None:
+        return None
+    return CommandReceived(
+        event_id=message.event_id,
+        message_id=message.message_id,
+        address=message.address,
+        user=message.user,
+        command=cast("Command", given[1].lower()),
+        direct=message.direct,
+    )
+
+
+def _direct(message: Json) -> bool:
     """Whether two talk alone. Where an event has no channel type, the channel's id tells."""
-    return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
-
-
-def _text(event: Json) -> str:
-    """The text as sent, without what no database takes: lone surrogates and NUL."""
-    text = event.get("text")
-    if not isinstance(text, str):
-        return ""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
-def _files(event: Json) -> list[str]:
-    """A note for each file."""
-    files = event.get("files")
-    return [_file(_object(file)) for file in cast("list[object]", files)] if isinstance(files, list) else []
-
-
-def _file(file: Json) -> str:
-    name = " ".join(_text({"text": file.get("name")}).split()) or "without a name"
-    return f"[a file was attached: {name}; it cannot be read yet]"
-
-
-def _mention(me: Identity) -> re.Pattern[str]:
-    """Our mention; where it stands as a word of its own, with the blanks behind it."""
-    mention = rf"<@{re.escape(me.user)}(?:\|[^<>]*)?>"
-    return re.compile(rf"(?<!\S){mention}[ \t]*|{mention}")
-
-
-def _spoken(text: str, me: Identity) -> str:
-    """What the person wrote to us, in one pass, so that nothing is unescaped twice."""
-    return _MARKED.sub(_plain, _mention(me).sub("", text)).strip()
-
-
-def _plain(marked: re.Match[str]) -> str:
-    if marked[1] is None:
-        return unescape(marked[0])
-    target, _, label = marked[1].partition("|")
-    target, label = unescape(target), unescape(label)
-    match target[:1]:
-        case "@" | "#" as sign:
-            return sign + (label or target[1:])
-        case "!":
-            return _special(target[1:], label)
-        case _:
-            return _link(target, label)
-
-
-def _special(command: str, label: str) -> str:
-    """``!here``, ``!subteam^S1``, ``!date^...``: what people see of them."""
-    name, _, rest = command.partition("^")
-    if name in _BROADCASTS:
-        return f"@{name}"
-    if name == "subteam":
-        return "@" + (label.removeprefix("@") or rest)
-    return label or name
-
-
-def _link(url: str, label: str) -> str:
-    scheme, _, bare = url.partition(":")
-    if label == bare and scheme in ("mailto", "tel"):
-        return label
-    if label in ("", url) or label == bare.strip("/"):  # Slack made a link of what the person typed
-        return url
-    return f"{label} ({url})"
-
-
-def _object(value: object) -> Json:
-    return cast("Json", value) if isinstance(value, dict) else {}
+    return message.get("channel_type") == "im" or str(message.get("channel")).startswith("D")
 
 
 def _word(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from adapters.slack.decode import Identity
+from adapters.slack.identity import Identity
 from adapters.slack.outcome import Answer, NoAnswer
 from gateway.error import AdapterError
 from gateway.redaction import redact

@@ -1,6 +1,7 @@
 """What Slack's answer to an operation means, as data.
 
-Sources: the error lists of https://docs.slack.dev/reference/methods/chat.postMessage and .../chat.update ;
+Sources: the error lists of https://docs.slack.dev/reference/methods/chat.postMessage and its neighbours chat.update,
+chat.delete, reactions.add, reactions.remove, conversations.history and conversations.replies;
 https://docs.slack.dev/apis/web-api/rate-limits
 """
 
@@ -9,17 +10,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from adapters.slack.render import Rendered
 from gateway.operation import (
+    EditMessage,
+    EditRefused,
     Forbidden,
     MarkupRejected,
+    MarkWaiting,
     MessageGone,
-    Operation,
+    NotModified,
     Outcome,
     Performed,
     PostMessage,
     RateLimited,
+    ReadThread,
+    ThreadRead,
     TooLong,
     Unknown,
+    UnmarkWaiting,
     Unreachable,
 )
 
@@ -35,9 +43,8 @@ _MENDS = {
     "access_denied": _ADMIN,
     "accesslimited": "this network may not use the workspace; " + _ADMIN,
     "cannot_reply_to_message": "this message takes no replies; write to the bot elsewhere",
-    "cant_update_message": "the message is another app's; was the bot token changed for another app's?",
+    "channel_is_limited_access": _ADMIN,
     "channel_not_found": _INVITE,
-    "edit_window_closed": 'the workspace forbids late edits; set surface = "post", or have the setting changed',
     "ekm_access_denied": _ADMIN,
     "enterprise_is_restricted": _ADMIN,
     "is_archived": "the channel is archived",
@@ -55,6 +62,17 @@ _MENDS = {
     "team_access_not_granted": _ADMIN,
 }
 
+_REFUSALS = {
+    "cant_delete_message": "the message is another app's; was the bot token changed for another app's?",
+    "cant_update_message": "the message is another app's; was the bot token changed for another app's?",
+    "compliance_exports_prevent_deletion": "the workspace keeps every message; " + _ADMIN,
+    "edit_window_closed": 'the workspace forbids late edits; set surface = "post", or have the setting changed',
+    "not_reactable": "this message takes no reactions",
+    "thread_locked": "the thread is locked; " + _ADMIN,
+    "too_many_emoji": "the message has as many different reactions as Slack allows",
+    "too_many_reactions": "the message has as many reactions of ours as Slack allows",
+}
+"""What is said of one message and of no other."""
 
 _TOKEN = ("account_inactive", "invalid_auth", "not_allowed_token_type", "not_authed", "token_expired", "token_revoked")
 
@@ -70,6 +88,7 @@ def _table() -> Mapping[str, Outcome]:
     table |= {code: Unreachable(reason=f"Slack says {code}") for code in did_nothing}
     table |= {code: Unknown(reason=f"Slack says {code}") for code in may_be_done}
     table |= {code: Forbidden(reason=f"Slack says {code}: {mend}") for code, mend in _MENDS.items()}
+    table |= {code: EditRefused(reason=f"Slack says {code}: {why}") for code, why in _REFUSALS.items()}
     # Nothing is wrong with the message: it waits until the operator has mended what is.
     table |= {code: Unreachable(reason=f"Slack says {code}: {_REINSTALL}") for code in _TOKEN}
     return MappingProxyType(table)
@@ -77,6 +96,17 @@ def _table() -> Mapping[str, Outcome]:
 
 TABLE = _table()
 """An outcome for each error code; rate limits are told from the status, and by the codes below."""
+
+_MARKED = {"already_reacted": NotModified(), "message_not_found": NotModified()}
+_UNMARKED = {"no_reaction": NotModified(), "message_not_found": NotModified()}
+_READ = {
+    "invalid_cursor": Unreachable(reason="Slack says invalid_cursor: it forgot where we were"),
+    "thread_not_found": ThreadRead(messages=()),
+}
+TABLES: Mapping[type, Mapping[str, Outcome]] = MappingProxyType(
+    {MarkWaiting: _MARKED, UnmarkWaiting: _UNMARKED, ReadThread: _READ}
+)
+"""What means something else for one kind of operation."""
 
 _LIMITS = frozenset({"ratelimited", "rate_limited"})
 
@@ -109,7 +139,7 @@ class NoAnswer:
     reason: str
 
 
-def astray(operation: Operation, answer: Answer | NoAnswer) -> str | None:
+def astray(operation: PostMessage | EditMessage, answer: Answer | NoAnswer) -> str | None:
     """The id of a message that was meant for a thread and stands at the channel's top level; none if all is well.
 
     That is where Slack puts the reply to a message that was deleted, without an error (measured by third parties). What
@@ -123,24 +153,35 @@ def astray(operation: Operation, answer: Answer | NoAnswer) -> str | None:
     return str(answer.body.get("ts"))
 
 
-def outcome(answer: Answer | NoAnswer, *, markup: bool) -> Outcome:
-    """What became of a post or an edit.
+def outcome(answer: Answer | NoAnswer, operation: Rendered) -> Outcome:
+    """What became of an operation."""
+    if isinstance(answer, NoAnswer) or not answer.ok:
+        return refusal(answer, operation)
+    if isinstance(operation, MarkWaiting | UnmarkWaiting):  # Slack says ok to these, and no more
+        return Performed(message_id=operation.message_id)
+    ts = answer.body.get("ts")
+    return Performed(message_id=ts) if isinstance(ts, str) else Unknown(reason="an answer without a message id")
 
-    Args:
-        answer: what Slack said.
-        markup: whether Markdown was sent. Where it was not, nothing plainer is left to try.
-    """
+
+def refusal(answer: Answer | NoAnswer, operation: Rendered | ReadThread) -> Outcome:
+    """What anything but an ok means. Reading does nothing, so that whatever became of it, it may be done again."""
+    result = _refusal(answer, operation)
+    match operation, result:
+        case ReadThread(), Unknown(reason=reason):
+            return Unreachable(reason=reason)
+        case PostMessage(markup=False) | EditMessage(markup=False), MarkupRejected(reason=reason):
+            return Forbidden(reason=f"Slack says {reason}, though this was plain text")
+        case _:
+            return result
+
+
+def _refusal(answer: Answer | NoAnswer, operation: Rendered | ReadThread) -> Outcome:
     if isinstance(answer, NoAnswer):
         return Unknown(reason=answer.reason) if answer.sent else Unreachable(reason=answer.reason)
-    if answer.ok:
-        ts = answer.body.get("ts")
-        return Performed(message_id=ts) if isinstance(ts, str) else Unknown(reason="an answer without a message id")
     if answer.status == 429 or answer.error in _LIMITS:
         return RateLimited(retry_after=_seconds(answer.retry_after))
-    result = TABLE.get(answer.error or "") or _unlisted(answer)
-    if isinstance(result, MarkupRejected) and not markup:
-        return Forbidden(reason=f"Slack says {result.reason}, though this was plain text")
-    return result
+    code = answer.error or ""
+    return TABLES.get(type(operation), {}).get(code) or TABLE.get(code) or _unlisted(answer)
 
 
 def _seconds(header: str | None) -> float:

@@ -1,6 +1,7 @@
 """Calls Slack's Web API. The SDK is loaded with this module.
 
-Rule 1: a call is made once: the SDK's own repeating is off, for it repeats a post that may have arrived.
+Rule 1: a call is made once: the SDK's own repeating is off, for it repeats a post that may have arrived. Only a query,
+    which does nothing, is sent a second time by aiohttp where the connection is cut.
 Rule 2: what comes of it is a value, whatever the network does; only cancellation passes through.
 """
 
@@ -50,7 +51,12 @@ async def connections(client: AsyncWebClient) -> AsyncGenerator[None]:
 
 
 async def ask(
-    client: AsyncWebClient, method: str, arguments: Mapping[str, str | bool] | None = None, *, token: str | None = None
+    client: AsyncWebClient,
+    method: str,
+    arguments: Mapping[str, object] | None = None,
+    *,
+    query: bool = False,
+    token: str | None = None,
 ) -> Answer | NoAnswer:
     """What Slack says to a call.
 
@@ -58,13 +64,15 @@ async def ask(
         client: makes it.
         method: such as "chat.update".
         arguments: what goes with it, as JSON; none for a method that takes none.
+        query: they go in the address instead; conversations.replies is not said to take JSON.
         token: instead of the client's; goes into the header, as that one does.
     """
-    json = None if arguments is None else dict(arguments)
-    params = None if token is None else {"token": token}
+    sent = None if arguments is None else dict(arguments)
+    params = sent if query else None if token is None else {"token": token}
+    json, verb = (None, "GET") if query else (sent, "POST")
     try:
         # The SDK's types say "dict" and no more.
-        response = await client.api_call(method, json=json, params=params)  # pyright: ignore[reportUnknownMemberType]  # the SDK says "dict" and no more
+        response = await client.api_call(method, http_verb=verb, json=json, params=params)  # pyright: ignore[reportUnknownMemberType]  # the SDK says "dict" and no more
     except SlackApiError as error:
         return answer_of(error)
     except _NOT_SENT as error:

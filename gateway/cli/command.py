@@ -35,6 +35,9 @@ def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arg
     ] = "scripted",
     limit: Annotated[int, typer.Option(help="The longest message, in characters.", min=1, max=11_500)] = 800,
     pace: Annotated[float, typer.Option(help="Deltas a second of the scripted model; 0 for all at once.", min=0)] = 200,
+    faults: Annotated[
+        int | None, typer.Option(help="Let the platform misbehave at random, alike for the same seed.", metavar="SEED")
+    ] = None,
     time_scale: Annotated[
         float | None,
         typer.Option(help="Platform seconds in a real one: 1 in the terminal, 20 with --headless.", min=1, max=60),
@@ -56,6 +59,7 @@ def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arg
         model=model,
         limit=limit,
         pace=pace,
+        faults=faults,
         time_scale=time_scale or (20.0 if headless else 1.0),
         headless=headless,
         json=json,

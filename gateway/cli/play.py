@@ -42,6 +42,7 @@ class Options:
     model: str
     limit: int
     pace: float
+    faults: int | None
     time_scale: float
     headless: bool
     json: bool
@@ -106,7 +107,7 @@ def _folder() -> Generator[Path]:
 
 
 async def _played(options: Options, folder: Path) -> int:
-    async with open_stage(options.platform, options.time_scale) as stage:
+    async with open_stage(options.platform, options.time_scale, options.faults) as stage:
         configuration = folder / "dragoman.toml"
         configuration.write_text(_configuration(options, stage, folder), encoding="utf-8")
         record = await _answer(options, stage, configuration)
@@ -170,9 +171,11 @@ def _model(options: Options) -> dict[str, Value]:
 
 def _report(options: Options, stage: Stage, record: Record) -> JsonObject:
     bubbles = record.ended.bubbles if record.ended else ()
+    taken = {} if options.faults is None else {"deleted": [asdict(message) for message in stage.taken()]}
     return {
         "platform": options.platform,
         "messages": [asdict(message) for message in stage.messages()],
+        **taken,
         "chunks": [
             {"message": bubble.message_id, "text": bubble.text, "start": bubble.start, "end": bubble.end}
             for bubble in bubbles

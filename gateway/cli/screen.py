@@ -1,6 +1,7 @@
 """The terminal as a chat window: shows the conversation while it grows, from what the platform was told."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -35,7 +36,7 @@ class Screen:
         self._console = Console(record=save_svg is not None, width=width())
         self._stage = stage
         self._save_svg = save_svg
-        self._printed = 0
+        self._printed: set[str] = set()
         self._changed = anyio.Event()
 
     async def show(self, question: str, *, until: anyio.Event) -> None:
@@ -63,14 +64,18 @@ class Screen:
 
     def _draw(self, live: Live) -> None:
         messages = self._stage.messages()
-        for message in messages[self._printed : -1]:
-            self._console.print(_bubble(message))
-            self._printed += 1
+        self._print(messages[:-1])
         live.update(_bubble(messages[-1], live=True) if messages else "", refresh=True)
 
+    def _print(self, messages: Sequence[Shown]) -> None:
+        """Print those that are new. What was printed stays, also where its reader deletes it."""
+        for message in messages:
+            if message.id not in self._printed:
+                self._console.print(_bubble(message))
+                self._printed.add(message.id)
+
     def _finish(self, seconds: float) -> None:
-        for message in self._stage.messages()[self._printed :]:
-            self._console.print(_bubble(message))
+        self._print(self._stage.messages())
         self._console.print(Text(f"{summary(self._stage)}, {seconds:.1f} s", style="dim"))
         if self._save_svg is not None:
             _write(self._save_svg, _FONTS.sub("", self._console.export_svg(title="dragoman play")))

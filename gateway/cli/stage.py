@@ -40,6 +40,10 @@ class Stage(Protocol):
         """The conversation, oldest first."""
         ...
 
+    def taken(self) -> list[Shown]:
+        """What its readers deleted of what the bot wrote, as it stood."""
+        ...
+
     def calls(self) -> list[JsonObject]:
         """Every call that the gateway made, and how it was answered."""
         ...
@@ -49,9 +53,12 @@ class Stage(Protocol):
         ...
 
 
-def open_stage(platform: str, time_scale: float) -> AbstractAsyncContextManager[Stage]:
-    """The platform of that name, listening on this machine while the context lasts."""
-    return STAGES[platform](time_scale)
+def open_stage(platform: str, time_scale: float, faults: int | None = None) -> AbstractAsyncContextManager[Stage]:
+    """The platform of that name, listening on this machine while the context lasts.
+
+    With ``faults``, a seed, it misbehaves.
+    """
+    return STAGES[platform](time_scale, faults)
 
 
 class SlackStage:
@@ -66,9 +73,11 @@ class SlackStage:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, time_scale: float) -> AsyncGenerator[Stage]:
+    async def open(cls, time_scale: float, faults: int | None) -> AsyncGenerator[Stage]:
         """Listen while the context lasts."""
         async with import_module("adapters.loopback.slack").LoopbackSlack(time_scale=time_scale) as slack:
+            if faults is not None:
+                slack.misbehave(faults)
             yield cls(slack)
 
     def configuration(self, folder: Path, bubble: int) -> str:
@@ -95,6 +104,10 @@ class SlackStage:
     def messages(self) -> list[Shown]:
         """See ``Stage``."""
         return [self._shown(message) for message in self._slack.messages()]
+
+    def taken(self) -> list[Shown]:
+        """See ``Stage``."""
+        return [self._shown(message) for message in self._slack.taken]
 
     def calls(self) -> list[JsonObject]:
         """See ``Stage``."""

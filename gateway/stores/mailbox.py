@@ -1,54 +1,42 @@
-"""The mailbox in SQL: one text for every database, and the ``Store`` that speaks it.
+"""The mailbox in SQL: one text for every database, and the ``Store`` that speaks it; its tables are in ``schema``.
 
 Rule 1: a transaction is a list of statements without Python in between; a database runs it in one hop.
-Rule 2: a transaction that opens or closes messages takes the conversation's row first. So within a conversation the
-        order of ``seq`` is the order of commits, and a later statement of that transaction overlooks no message.
+Rule 2: a transaction that opens, changes or closes messages takes the conversation's row first. So within a
+        conversation the order of ``seq`` is the order of commits, and a later statement overlooks no message.
 Rule 3: a write to an owned conversation stands behind a guard that names this node as the owner.
 Rule 4: time is the database's; it stands in the SQL as ``{now}``.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Self
 from uuid import uuid4
 
 import anyio.lowlevel
 
 from gateway.error import OwnershipLostError, StoreError, UnreadableError
-from gateway.inbound import Ignored, Inbound, MessageReceived, from_json, to_json
-from gateway.store import Work
+from gateway.inbound import (
+    CommandReceived,
+    Ignored,
+    Inbound,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    from_json,
+    to_json,
+)
+from gateway.store import Stored, Work
 from gateway.stores.database import Database, Row, Statement
+from gateway.stores.schema import CREATE_META, MIGRATIONS, READ_SCHEMA, WRITE_SCHEMA
+
+log = logging.getLogger(__name__)
 
 DEDUPE_SECONDS = 25 * 3600.0
 """How long a finished event is known at least: platforms deliver again for a day, and clocks differ."""
 
 BATCH = 1000
 """How many events one transaction of ``prune`` forgets, so that nobody's acknowledgement waits for it."""
-
-# Each entry takes the schema one version further; what was released is never edited. README.md explains the tables.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """create table gw_event(
-            seq {serial}, id text not null unique, message text unique, conv text, kind text not null,
-            body text not null, attempts int not null default 0, stored double precision not null,
-            done double precision)""",
-        "create index gw_event_open on gw_event(conv, seq) where done is null",
-        "create index gw_event_done on gw_event(done) where done is not null",
-        "create table gw_conv(id text primary key, due double precision, owner text)",
-        "create index gw_conv_due on gw_conv(due, id) where due is not null and owner is null",
-        "create index gw_conv_owner on gw_conv(owner) where owner is not null",
-        "create table gw_node(id text primary key, until double precision)",
-        "create table gw_history(seq {serial}, conv text not null, event bigint not null, body text not null)",
-        "create index gw_history_conv on gw_history(conv, seq)",
-    ),
-)
-
-# The one table that every version has.
-CREATE_META = "create table if not exists gw_meta(key text primary key, value text not null)"
-
-READ_SCHEMA = "select value from gw_meta where key = 'schema'"
-
-WRITE_SCHEMA = """
-insert into gw_meta(key, value) values('schema', $1) on conflict(key) do update set value = excluded.value"""
 
 # One process, so every node of the past is dead. Several will delete only those whose `until` has passed.
 BURY_NODES = "delete from gw_node"
@@ -64,20 +52,33 @@ where owner is not null and not exists(select 1 from gw_node where gw_node.id = 
 # The update changes nothing. It takes the row's lock before the message gets its number (rule 2).
 LOCK = "insert into gw_conv(id) values($1) on conflict(id) do update set id = excluded.id"
 
-# Known by either of its names: not stored, no row returned.
-KEEP_MESSAGE = """
-insert into gw_event(id, message, conv, kind, body, stored) values($1, $2, $3, $4, $5, {now})
-on conflict do nothing returning seq"""
+# The same for what makes no conversation: where there is none, there is nothing to change either.
+LOCK_KNOWN = "update gw_conv set id = id where id = $1"
 
-# Nobody's work: done as soon as it is stored, and in no conversation.
-KEEP_IGNORED = """
-insert into gw_event(id, kind, body, stored, done) values($1, $2, $3, {now}, {now})
-on conflict do nothing returning seq"""
+# Guard: new. Only messages and commands stay open; whatever else came has had its effect with this transaction.
+KEEP = """
+insert into gw_event(id, message, conv, kind, body, stored, done, waited) values($1, $2, $3, $4, $5, {now},
+    case when $4 in ('message_received', 'command_received') then null else {now} end,
+    case when exists(select 1 from gw_open where conv = $3) then 1 else 0 end)
+on conflict do nothing returning seq, waited"""
+
+CHANGE = """
+update gw_event set body = $3 where seq in (select seq from gw_fresh where conv = $1 and message = $2) returning seq"""
+
+# What a person took back is known by its names alone.
+RETRACT = """
+update gw_event set body = '', done = {now}
+where seq in (select seq from gw_fresh where conv = $1 and message = $2) returning seq"""
+
+STOP = "update gw_event set stopped = 1 where seq = (select min(seq) from gw_open where conv = $1)"
+
+# The history begins behind the command. It stays where it is; what was open before finishes into the part left behind.
+BEGIN = "update gw_conv set begun = (select seq from gw_event where id = $2) where id = $1"
 
 # A conversation is due since its first wish to be; idle where nothing is open. Needs the row's lock (rule 2).
 SETTLE = """
 update gw_conv set due =
-    case when exists(select 1 from gw_event where conv = $1 and done is null) then coalesce(due, {now}) end
+    case when exists(select 1 from gw_open where conv = $1) then coalesce(due, {now}) end
 where id = $1 returning due"""
 
 # `due` stays, so that a conversation whose owner dies goes back to its old place in the line.
@@ -94,25 +95,51 @@ FREE = "update gw_conv set owner = null, due = null where id = $1 and owner = $2
 
 # Counted before the work, so that a message which kills its process is known by its attempts.
 ATTEMPT = """
-update gw_event set attempts = attempts + 1
-where seq = (select min(seq) from gw_event where conv = $1 and done is null) returning seq, body, attempts"""
+update gw_event set attempts = attempts + 1 where seq = (select min(seq) from gw_open where conv = $1)
+returning seq, body, attempts, stopped, waited"""
 
 # Guard: still open.
-UNCOUNT = "update gw_event set attempts = attempts - 1 where seq = $1 and conv = $2 and done is null returning seq"
+UNCOUNT = """
+update gw_event set attempts = attempts - 1
+where seq in (select seq from gw_open where seq = $1 and conv = $2) returning seq"""
 
-COUNT_OPEN_HERE = "select count(*) from gw_event where conv = $1 and done is null"
+COUNT_OPEN_HERE = "select count(*) from gw_open where conv = $1"
 
-READ_HISTORY = "select body from gw_history where conv = $1 order by seq"
+# From `begun` on, and what an earlier attempt has said about the oldest open message, which may be older than that.
+READ_HISTORY = """
+select event, body from gw_history where conv = $1 and (
+    event > (select begun from gw_conv where id = $1) or event = (select min(seq) from gw_open where conv = $1))
+order by seq"""
+
+READ_JOURNAL = """
+select body from gw_journal where event = (select min(seq) from gw_open where conv = $1) order by number"""
+
+# Guard: still open.
+FIND_OPEN = "select seq from gw_open where seq = $1 and conv = $2"
+
+RECORD = """
+insert into gw_journal(event, number, body) values($1, $2, $3)
+on conflict(event, number) do update set body = excluded.body"""
 
 # Guard: still open. A message is finished once.
-CLOSE = "update gw_event set done = {now} where seq = $1 and conv = $2 and done is null returning seq"
+CLOSE = """
+update gw_event set done = {now} where seq in (select seq from gw_open where seq = $1 and conv = $2) returning seq"""
 
 APPEND = "insert into gw_history(conv, event, body) values($1, $2, $3)"
 
-COUNT_OPEN = "select count(*) from gw_event where done is null"
+COUNT_OPEN = "select count(*) from gw_open"
+
+READ_COMMANDS = "select seq, body from gw_event where kind = 'command_received' and done is null order by seq"
+
+CLOSE_COMMAND = "update gw_event set done = {now} where seq = $1 and kind = 'command_received' and done is null"
+
+# Ordered, so that both statements find the same events; one that grew old between them waits for the next batch.
+PRUNE_JOURNAL = """
+delete from gw_journal where event in (select seq from gw_event where done < {now} - $1 order by done, seq limit $2)"""
 
 PRUNE = """
-delete from gw_event where seq in (select seq from gw_event where done < {now} - $1 limit $2) returning seq"""
+delete from gw_event where seq in (select seq from gw_event where done < {now} - $1 order by done, seq limit $2)
+and not exists(select 1 from gw_journal where event = gw_event.seq) returning seq"""
 
 
 class Mailbox:
@@ -138,21 +165,34 @@ class Mailbox:
         )
         return mailbox
 
-    async def ingest(self, inbound: Inbound) -> bool:
-        """Keep what arrived; see ``Store``."""
-        body = _body(inbound)
-        match inbound:
-            case MessageReceived(event_id=event_id, message_id=message_id, address=address):
-                _, stored, _ = await self._transaction(
-                    self._statement(LOCK, address.key),
-                    self._statement(KEEP_MESSAGE, event_id, message_id, address.key, inbound.type, body),
-                    self._statement(SETTLE, address.key),
-                )
-                if stored:
-                    self._wake()
-            case Ignored(event_id=event_id):
-                (stored,) = await self._transaction(self._statement(KEEP_IGNORED, event_id, inbound.type, body))
-        return bool(stored)
+    async def ingest(self, inbound: Inbound) -> Stored | None:
+        """Keep what arrived, with its effect; see ``Store``."""
+        message, place = _names(inbound)
+        lock = LOCK if isinstance(inbound, MessageReceived) else LOCK_KNOWN
+        rows = await self._run(
+            [
+                self._statement(lock, place),
+                self._guard(KEEP, inbound.event_id, message, place, inbound.type, _body(_trace(inbound))),
+                *self._effects(inbound, place),
+            ]
+        )
+        if rows is None:
+            return None
+        if isinstance(inbound, MessageReceived):
+            self._wake()
+        _, ((sequence, waited),), *effects = rows
+        changes = isinstance(inbound, MessageEdited | MessageDeleted)
+        return Stored(sequence=sequence, behind=bool(effects[0] if changes else waited))
+
+    async def open_commands(self) -> list[tuple[int, CommandReceived]]:
+        """The commands that nobody has answered; see ``Store``."""
+        (rows,) = await self._transaction(self._statement(READ_COMMANDS))
+        commands = [(sequence, _command(sequence, body)) for sequence, body in rows]
+        return [(sequence, command) for sequence, command in commands if command is not None]
+
+    async def close(self, sequence: int) -> None:
+        """A command was answered; see ``Store``."""
+        await self._transaction(self._statement(CLOSE_COMMAND, sequence))
 
     async def claim(self, limit: int) -> list[str]:
         """Become the owner of what is due; see ``Store``."""
@@ -166,31 +206,49 @@ class Mailbox:
 
     async def load(self, conversation: str) -> Work | None:
         """What to do in a conversation of ours; see ``Store``."""
-        _, oldest, (open_here,), history = await self._guarded(
+        _, oldest, (open_here,), said, journal = await self._guarded(
             conversation,
             self._guard(HOLD, conversation, self._node),
             self._statement(ATTEMPT, conversation),
             self._statement(COUNT_OPEN_HERE, conversation),
             self._statement(READ_HISTORY, conversation),
+            self._statement(READ_JOURNAL, conversation),
         )
         if not oldest:
             return None
-        sequence, body, attempt = oldest[0]
+        sequence, body, attempt, stopped, waited = oldest[0]
         return Work(
             conversation=conversation,
             sequence=sequence,
             message=_message(sequence, body),
             attempt=attempt,
             waiting=open_here[0] - 1,
-            history=tuple(entry for (entry,) in history),
+            history=tuple(entry for event, entry in said if event != sequence),
+            said=tuple(entry for event, entry in said if event == sequence),
+            journal=tuple(line for (line,) in journal),
+            stopped=bool(stopped),
+            waited=bool(waited),
         )
+
+    async def record(self, work: Work, lines: Mapping[int, str]) -> None:
+        """Write lines of the journal; see ``Store``."""
+        await self._add(work, (self._statement(RECORD, work.sequence, number, line) for number, line in lines.items()))
+
+    async def append(self, work: Work, entries: Sequence[str]) -> None:
+        """Append, and leave open; see ``Store``."""
+        await self._add(work, self._appending(work, entries))
+
+    async def waiting(self, conversation: str) -> int:
+        """How many messages of a conversation are not finished; see ``Store``."""
+        ((row,),) = await self._transaction(self._statement(COUNT_OPEN_HERE, conversation))
+        return row[0]
 
     async def finish(self, work: Work, entries: Sequence[str]) -> None:
         """Append, close and give back; see ``Store``."""
         await self._give_back(
             work.conversation,
             self._guard(CLOSE, work.sequence, work.conversation),
-            *(self._statement(APPEND, work.conversation, work.sequence, entry) for entry in entries),
+            *self._appending(work, entries),
         )
 
     async def reject(self, conversation: str, sequence: int) -> None:
@@ -217,7 +275,7 @@ class Mailbox:
             await self._woken.wait()
 
     async def prune(self, older_than: float) -> int:
-        """Forget old finished events; see ``Store``. The age counts from when they were finished.
+        """Forget old finished events and their journals; see ``Store``. The age counts from when they were finished.
 
         Raises:
             ValueError: less than 25 hours, in which a platform may deliver the event again.
@@ -227,7 +285,10 @@ class Mailbox:
             raise ValueError(msg)
         pruned = 0
         while True:
-            (rows,) = await self._transaction(self._statement(PRUNE, float(older_than), BATCH))
+            _, rows = await self._transaction(
+                self._statement(PRUNE_JOURNAL, float(older_than), BATCH),
+                self._statement(PRUNE, float(older_than), BATCH),
+            )
             pruned += len(rows)
             if len(rows) < BATCH:
                 return pruned
@@ -258,6 +319,33 @@ class Mailbox:
     def _guard(self, sql: str, *parameters: str | float | None) -> Statement:
         return self._statement(sql, *parameters, guard=True)
 
+    def _effects(self, inbound: Inbound, place: str | None) -> list[Statement]:
+        """What else a new inbound does, while its conversation is locked."""
+        match inbound:
+            case MessageReceived():
+                return [self._statement(SETTLE, place)]
+            case MessageEdited(message=message):
+                return [self._statement(CHANGE, place, message.message_id, _body(message))]
+            case MessageDeleted(message_id=name):
+                return [self._statement(RETRACT, place, name), self._statement(SETTLE, place)]
+            case CommandReceived(command="stop"):
+                return [self._statement(STOP, place)]
+            case CommandReceived(command="new", event_id=name):
+                return [self._statement(STOP, place), self._statement(BEGIN, place, name)]
+            case CommandReceived() | Ignored():
+                return []
+
+    def _appending(self, work: Work, entries: Sequence[str]) -> list[Statement]:
+        return [self._statement(APPEND, work.conversation, work.sequence, entry) for entry in entries]
+
+    async def _add(self, work: Work, statements: Iterable[Statement]) -> None:
+        await self._guarded(
+            work.conversation,
+            self._guard(HOLD, work.conversation, self._node),
+            self._guard(FIND_OPEN, work.sequence, work.conversation),
+            *statements,
+        )
+
     async def _give_back(self, conversation: str, *statements: Statement) -> None:
         *_, ((due,),) = await self._guarded(
             conversation,
@@ -287,6 +375,26 @@ class Mailbox:
             raise
 
 
+def _names(inbound: Inbound) -> tuple[str | None, str | None]:
+    """The message that an inbound is, and its conversation's key; none where there is none."""
+    match inbound:
+        case MessageReceived() | CommandReceived():
+            return inbound.message_id, inbound.address.key
+        case MessageEdited(message=message):
+            return None, message.address.key
+        case MessageDeleted():
+            return None, inbound.address.key
+        case Ignored():
+            return None, None
+
+
+def _trace(inbound: Inbound) -> Inbound:
+    """What is kept of an inbound: of an edit that there was one, since its text stands in the message from now on."""
+    if isinstance(inbound, MessageEdited):
+        return replace(inbound, message=replace(inbound.message, text=""))
+    return inbound
+
+
 def _body(inbound: Inbound) -> str:
     try:
         return to_json(inbound)
@@ -305,3 +413,13 @@ def _message(sequence: int, body: str) -> MessageReceived:
         msg = f"event {sequence} is no message but {inbound.type}"
         raise UnreadableError(msg, sequence)
     return inbound
+
+
+def _command(sequence: int, body: str) -> CommandReceived | None:
+    """None where only another version of Dragoman can read it; it waits for that one, and holds up nobody."""
+    try:
+        inbound = from_json(body)
+    except ValueError as error:
+        log.warning("command %d cannot be read, another version of Dragoman wrote it: %s", sequence, error)
+        return None
+    return inbound if isinstance(inbound, CommandReceived) else None

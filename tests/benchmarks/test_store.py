@@ -1,4 +1,4 @@
-"""What the group commit is worth: the same messages stored one by one, and while others wait."""
+"""What the group commit is worth: the same messages one by one, and while others wait; and what a journal costs."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -41,6 +41,17 @@ async def grouped(store: Store, batch: Sequence[MessageReceived]) -> None:
 Way = Callable[[Store, Sequence[MessageReceived]], Awaitable[None]]
 
 
+async def recorded(store: Store, batch: Sequence[MessageReceived]) -> None:
+    """As many lines of a journal, one by one, and one message to write them about."""
+    await store.ingest(batch[0])
+    (conversation,) = await store.claim(1)
+    work = await store.load(conversation)
+    assert work is not None
+    for number in range(len(batch)):
+        await store.record(work, {number: '{"state":"sent","bubble":0,"message":"1700000000.000100"}'})
+    await store.finish(work, [])
+
+
 async def seconds(path: Path, way: Way) -> float:
     """How long a way takes in a store of its own, without opening and closing it."""
     async with create(Settings(path=str(path))) as store:
@@ -50,9 +61,9 @@ async def seconds(path: Path, way: Way) -> float:
         return time.perf_counter() - start
 
 
-@pytest.mark.parametrize("way", [one_by_one, grouped])
-def test_ingest(benchmark: BenchmarkFixture, tmp_path: Path, way: Way) -> None:
-    benchmark.group = f"{MESSAGES} messages, acknowledged"
+@pytest.mark.parametrize("way", [one_by_one, grouped, recorded])
+def test_writes(benchmark: BenchmarkFixture, tmp_path: Path, way: Way) -> None:
+    benchmark.group = f"{MESSAGES} messages or lines of a journal, acknowledged"
     numbers = count()
 
     def run() -> float:

@@ -19,8 +19,8 @@ import pytest
 from gateway import stores
 from gateway.address import Address
 from gateway.error import OwnershipLostError, StoreError, UnreadableError
-from gateway.inbound import Ignored, MessageReceived
-from gateway.store import Store, Work
+from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.store import Store, Stored, Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 
@@ -123,6 +123,28 @@ def message(text: str = "hello", *, to: Address | None = None, event: str = "", 
     )
 
 
+def edit(sent: MessageReceived, text: str, *, event: str = "") -> MessageEdited:
+    number = next(NUMBERS)
+    now = replace(sent, event_id=f"event {number}", text=text)
+    return MessageEdited(event_id=event or f"event {number}", message=now)
+
+
+def deletion(sent: MessageReceived, *, event: str = "") -> MessageDeleted:
+    return MessageDeleted(event_id=event or f"event {next(NUMBERS)}", message_id=sent.message_id, address=sent.address)
+
+
+def command(what: Command, *, to: Address | None = None, event: str = "", name: str = "") -> CommandReceived:
+    number = next(NUMBERS)
+    return CommandReceived(
+        event_id=event or f"event {number}",
+        message_id=name or f"message {number}",
+        address=to or address(),
+        user="U1",
+        command=what,
+        direct=False,
+    )
+
+
 def unreadable() -> MessageReceived:
     """A message of a kind that no version knows: nobody wrote it."""
     return replace(message(), user=cast("str", None))
@@ -138,12 +160,30 @@ async def take_one(store: Store) -> Work:
     return work
 
 
+async def behind(store: Store, inbound: Inbound) -> bool:
+    """What is said of an inbound that must be new."""
+    stored = await store.ingest(inbound)
+    assert stored is not None
+    return stored.behind
+
+
 @proves("ingest-new")
 async def test_what_is_new_is_kept(store: Store) -> None:
-    assert await store.ingest(message("one"))
-    assert await store.ingest(message("two"))
-    assert await store.ingest(Ignored(event_id="noise", reason="a bot wrote it"))
-    assert await store.open_messages() == 2
+    sent = message("one")
+    inbounds = [
+        sent,
+        message("two"),
+        Ignored(event_id="noise", reason="a bot wrote it"),
+        command("stop"),
+        edit(sent, "1"),
+        deletion(sent),
+    ]
+    stored = [await store.ingest(inbound) for inbound in inbounds]
+    sequences = [one.sequence for one in stored if one is not None]
+    assert len(sequences) == len(inbounds)
+    assert sequences == sorted(set(sequences))
+    assert await store.open_messages() == 1
+    assert (await take_one(store)).sequence == sequences[1]
 
 
 @proves("ingest-event-once")
@@ -169,7 +209,7 @@ async def test_a_message_is_kept_once_under_whatever_event_it_comes(store: Store
 
 @proves("ingest-concurrent-once")
 async def test_of_deliveries_at_the_same_time_one_is_new(store: Store) -> None:
-    answers: list[bool] = []
+    answers: list[Stored | None] = []
 
     async def deliver(number: int) -> None:
         answers.append(await store.ingest(message(event=f"E{number % 3}", name="M")))
@@ -177,7 +217,7 @@ async def test_of_deliveries_at_the_same_time_one_is_new(store: Store) -> None:
     async with anyio.create_task_group() as group:
         for number in range(30):
             group.start_soon(deliver, number)
-    assert sorted(answers) == [False] * 29 + [True]
+    assert sum(answer is not None for answer in answers) == 1
     assert await store.open_messages() == 1
 
 
@@ -189,6 +229,336 @@ async def test_what_is_ignored_is_known_and_starts_nothing(store: Store) -> None
     assert not await store.ingest(message(event="E"))
     assert await store.claim(9) == []
     assert await store.open_messages() == 0
+
+
+@proves("behind")
+async def test_who_waits_behind_another_is_told_so_and_so_is_who_answers(store: Store) -> None:
+    assert not await behind(store, message("A"))
+    assert await behind(store, message("B"))
+    assert not await behind(store, message("elsewhere", to=address("C2")))
+    first = await take_one(store)
+    assert await behind(store, message("C"))
+    await store.finish(first, [])
+    (other, second) = await take(store, 2)
+    await store.finish(second, [])
+    third = await take_one(store)
+    await store.finish(third, [])
+    assert not await behind(store, message("D"))
+    works = [first, other, second, third, await take_one(store)]
+    assert [(work.message.text, work.waited) for work in works] == [
+        ("A", False),
+        ("elsewhere", False),
+        ("B", True),
+        ("C", True),
+        ("D", False),
+    ]
+
+
+@proves("behind")
+async def test_who_waited_is_known_over_a_restart(bench: Bench) -> None:
+    async with bench.open() as store:
+        first = message("A")
+        await store.ingest(first)
+        await store.ingest(message("B"))
+        assert await behind(store, deletion(first))
+        assert (await take_one(store)).waited
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.message.text, work.attempt, work.waited) == ("B", 2, True)
+
+
+@proves("edit-waiting")
+async def test_what_waits_is_answered_as_it_reads_now(store: Store) -> None:
+    sent = message("A")
+    for one in (message("first"), sent, message("B")):
+        await store.ingest(one)
+    once, twice = edit(sent, "A, once"), edit(sent, "A, twice")
+    assert await behind(store, once)
+    assert await behind(store, twice)
+    assert await store.ingest(once) is None
+    assert await store.ingest(sent) is None
+    assert await store.waiting(address().key) == 3
+    await store.finish(await take_one(store), [])
+    work = await take_one(store)
+    assert (work.message, work.waiting, work.attempt) == (twice.message, 1, 1)
+
+
+@proves("edit-waiting")
+async def test_what_is_claimed_and_not_loaded_yet_may_be_edited(store: Store) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    (conversation,) = await store.claim(1)
+    assert await behind(store, edit(sent, "B"))
+    work = await store.load(conversation)
+    assert work is not None
+    assert work.message.text == "B"
+
+
+@proves("edit-waiting")
+async def test_what_was_postponed_with_nothing_written_may_be_edited(store: Store) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    await store.postpone(await take_one(store))
+    assert await behind(store, edit(sent, "B"))
+    assert (await take_one(store)).message.text == "B"
+
+
+@proves("edit-too-late")
+async def test_what_was_begun_is_not_changed_by_an_edit(store: Store) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    work = await take_one(store)
+    late = edit(sent, "B")
+    assert not await behind(store, late)
+    assert await store.ingest(late) is None
+    await store.release(work.conversation)
+    assert not await behind(store, edit(sent, "C"))
+    again = await take_one(store)
+    assert (again.message, again.attempt) == (sent, 2)
+    await store.finish(again, ["A"])
+    assert not await behind(store, edit(sent, "D"))
+    assert await store.ingest(sent) is None
+    assert await store.open_messages() == 0
+    assert await store.claim(9) == []
+
+
+@proves("edit-too-late")
+@pytest.mark.parametrize("written", ["journal", "history"])
+async def test_what_was_postponed_half_shown_is_changed_by_no_edit_and_no_deletion(store: Store, written: str) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    work = await take_one(store)
+    if written == "journal":
+        await store.record(work, {0: "shown"})
+    else:
+        await store.append(work, ["said"])
+    await store.postpone(work)
+    assert not await behind(store, edit(sent, "B"))
+    assert not await behind(store, deletion(sent))
+    assert (await take_one(store)).message == sent
+
+
+@proves("edit-too-late")
+async def test_an_edit_of_what_nobody_knows_or_of_a_command_starts_nothing(store: Store) -> None:
+    unknown = edit(message(), "B", event="E")
+    asked = command("status", name="M")
+    await store.ingest(asked)
+    await store.ingest(message("elsewhere", to=address("C2"), name="N"))
+    assert not await behind(store, unknown)
+    assert await store.ingest(unknown) is None
+    assert not await behind(store, edit(message(name="M"), "B"))
+    assert not await behind(store, edit(message(name="N"), "in another conversation"))
+    work = await take_one(store)
+    assert (work.message.text, await store.open_messages()) == ("elsewhere", 1)
+    assert [given for _, given in await store.open_commands()] == [asked]
+    assert not await behind(store, unknown.message)
+
+
+@proves("delete-waiting")
+async def test_what_was_taken_back_is_not_answered(bench: Bench) -> None:
+    first, second, third = message("A"), message("B"), message("C")
+    async with bench.open() as store:
+        for sent in (first, second, third):
+            await store.ingest(sent)
+        taken = deletion(second)
+        assert await behind(store, taken)
+        assert await store.ingest(taken) is None
+        assert await store.waiting(address().key) == 2
+        work = await take_one(store)
+        assert (work.message.text, work.waiting) == ("A", 1)
+        await store.finish(work, [])
+    async with bench.open() as store:
+        assert await store.ingest(second) is None
+        assert not await behind(store, deletion(second))
+        assert (await take_one(store)).message.text == "C"
+
+
+@proves("delete-waiting")
+async def test_where_all_was_taken_back_nothing_is_due(store: Store) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    assert await behind(store, deletion(sent))
+    assert await store.claim(9) == []
+    assert await store.open_messages() == 0
+
+
+@proves("delete-waiting")
+async def test_who_claimed_what_was_taken_back_finds_nothing_and_gives_it_back(store: Store) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    (conversation,) = await store.claim(1)
+    assert await behind(store, deletion(sent))
+    assert await store.load(conversation) is None
+    assert not await behind(store, message("B"))
+    await store.release(conversation)
+    assert (await take_one(store)).message.text == "B"
+
+
+@proves("delete-too-late")
+async def test_what_was_begun_is_not_taken_back(store: Store) -> None:
+    sent = message("A")
+    await store.ingest(sent)
+    work = await take_one(store)
+    assert not await behind(store, deletion(sent, event="E"))
+    assert await store.ingest(deletion(sent, event="E")) is None
+    await store.release(work.conversation)
+    assert not await behind(store, deletion(sent))
+    work = await take_one(store)
+    assert work.message == sent
+    await store.finish(work, ["A"])
+    assert not await behind(store, deletion(sent))
+    await store.ingest(message())
+    assert (await take_one(store)).history == ("A",)
+
+
+@proves("delete-too-late")
+async def test_a_deletion_of_what_nobody_knows_or_of_a_command_starts_nothing(store: Store) -> None:
+    asked = command("status", name="M")
+    await store.ingest(asked)
+    await store.ingest(message("elsewhere", to=address("C2"), name="N"))
+    assert not await behind(store, deletion(message()))
+    assert not await behind(store, deletion(message(name="M")))
+    assert not await behind(store, deletion(message(name="N")))
+    assert [given for _, given in await store.open_commands()] == [asked]
+    assert (await take_one(store)).message.text == "elsewhere"
+
+
+@proves("command-open")
+async def test_a_command_is_open_until_it_was_answered(bench: Bench) -> None:
+    first, second = command("help"), command("new", to=address("C2"))
+    async with bench.open() as store:
+        stored = [await store.ingest(first), await store.ingest(second)]
+        assert await store.ingest(first) is None
+    sequences = [one.sequence for one in stored if one is not None]
+    async with bench.open() as store:
+        assert await store.open_commands() == list(zip(sequences, [first, second], strict=True))
+        for _ in range(2):
+            await store.close(sequences[0])
+            assert await store.open_commands() == [(sequences[1], second)]
+        assert await store.ingest(first) is None
+    async with bench.open() as store:
+        assert await store.open_commands() == [(sequences[1], second)]
+
+
+@proves("command-open")
+async def test_only_a_command_is_closed_as_one(store: Store) -> None:
+    stored = await store.ingest(message("A"))
+    assert stored is not None
+    await store.close(stored.sequence)
+    await store.close(stored.sequence + 1)
+    assert (await take_one(store)).sequence == stored.sequence
+
+
+@proves("command-open")
+async def test_one_message_is_a_command_or_a_question_not_both(store: Store) -> None:
+    await store.ingest(message("A", name="M"))
+    assert await store.ingest(command("stop", name="M")) is None
+    assert not (await take_one(store)).stopped
+    assert await store.ingest(command("help", name="N")) is not None
+    assert await store.ingest(message("B", name="N")) is None
+
+
+@proves("command-no-message")
+async def test_a_command_is_nobodys_work(store: Store) -> None:
+    for what in ("status", "help", "stop", "new"):
+        assert not await behind(store, command(what))
+    assert await store.claim(9) == []
+    assert (await store.open_messages(), await store.waiting(address().key)) == (0, 0)
+    assert not await behind(store, message("A"))
+    for what in ("status", "help"):
+        assert await behind(store, command(what))
+    assert await behind(store, message("B"))
+    work = await take_one(store)
+    assert (work.message.text, work.waiting, work.stopped) == ("A", 1, False)
+    with pytest.raises(OwnershipLostError):
+        await store.reject(work.conversation, (await store.open_commands())[0][0])
+    await store.finish(work, [])
+    await store.finish(await take_one(store), [])
+    assert (await store.claim(9), len(await store.open_commands())) == ([], 6)
+
+
+@proves("stop")
+async def test_a_stop_reaches_what_is_being_answered(bench: Bench) -> None:
+    async with bench.open() as store:
+        await store.ingest(message("A"))
+        await store.ingest(message("B"))
+        await take_one(store)
+        assert await behind(store, command("stop"))
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.message.text, work.stopped) == ("A", True)
+        await store.postpone(work)
+        work = await take_one(store)
+        assert work.stopped
+        await store.finish(work, ["A"])
+        work = await take_one(store)
+        assert (work.message.text, work.stopped, work.history) == ("B", False, ("A",))
+
+
+@proves("stop")
+async def test_a_stop_reaches_what_nobody_has_begun_and_no_other_conversation(store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(message("elsewhere", to=address("C2")))
+    assert await behind(store, command("stop"))
+    assert [work.stopped for work in await take(store, 2)] == [True, False]
+
+
+@proves("stop")
+async def test_a_stop_that_is_delivered_again_or_came_before_stops_nothing(store: Store) -> None:
+    early, late = command("stop"), command("stop")
+    assert not await behind(store, early)
+    await store.ingest(message("A"))
+    first = await take_one(store)
+    assert await behind(store, late)
+    await store.finish(first, [])
+    await store.ingest(message("B"))
+    assert await store.ingest(late) is None
+    assert await store.ingest(early) is None
+    work = await take_one(store)
+    assert (first.stopped, work.stopped) == (False, False)
+
+
+@proves("new")
+async def test_what_was_said_before_new_is_no_history(bench: Bench) -> None:
+    async with bench.open() as store:
+        for place in (address(), address("C2")):
+            await store.ingest(message("A", to=place))
+            await store.finish(await take_one(store), ["A"])
+        assert not await behind(store, command("new"))
+        await store.ingest(message("B"))
+        work = await take_one(store)
+        assert (work.history, work.stopped) == ((), False)
+        await store.finish(work, ["B"])
+    async with bench.open() as store:
+        await store.ingest(message("C"))
+        await store.ingest(message("C", to=address("C2")))
+        assert [work.history for work in await take(store, 2)] == [("B",), ("A",)]
+
+
+@proves("new")
+async def test_new_stops_what_is_open_and_leaves_it_out_of_the_history(bench: Bench) -> None:
+    async with bench.open() as store:
+        await store.ingest(message("before"))
+        await store.finish(await take_one(store), ["before"])
+        await store.ingest(message("A"))
+        await store.ingest(message("B"))
+        await store.append(await take_one(store), ["half of A"])
+        asked = command("new")
+        assert await behind(store, asked)
+        await store.ingest(message("C"))
+    async with bench.open() as store:
+        first = await take_one(store)
+        assert (first.message.text, first.stopped, first.history, first.said) == ("A", True, (), ("half of A",))
+        await store.finish(first, ["A"])
+        second = await take_one(store)
+        assert (second.message.text, second.stopped, second.history) == ("B", False, ())
+        await store.finish(second, ["B"])
+        third = await take_one(store)
+        assert (third.message.text, third.stopped, third.history) == ("C", False, ())
+        await store.finish(third, ["C"])
+        assert await store.ingest(asked) is None
+        await store.ingest(message("D"))
+        assert (await take_one(store)).history == ("C",)
 
 
 @proves("ingest-survives")
@@ -290,6 +660,20 @@ async def test_work_says_how_many_wait_behind_it(store: Store) -> None:
     assert (await take_one(store)).waiting == 1
 
 
+@proves("waiting")
+async def test_how_many_are_open_can_be_asked_by_anybody(store: Store) -> None:
+    key = address().key
+    assert await store.waiting(key) == 0
+    await store.ingest(message("A"))
+    await store.ingest(message("B"))
+    await store.ingest(message("elsewhere", to=address("C2")))
+    assert await store.waiting(key) == 2
+    work = await take_one(store)
+    assert await store.waiting(key) == 2
+    await store.finish(work, [])
+    assert await store.waiting(key) == 1
+
+
 @proves("load-as-given")
 @pytest.mark.parametrize(
     "text", ["", "a\nb\r\n\t", "\0", "'; drop table gw_event; --", "{now} $1 %s", "漢字 👩‍👩‍👧 \u202e", "x" * 300_000]
@@ -299,9 +683,77 @@ async def test_what_went_in_comes_out(store: Store, text: str) -> None:
     await store.ingest(sent)
     work = await take_one(store)
     assert work.message == sent
-    await store.finish(work, [text, "", text])
+    await store.record(work, {1: text, 0: ""})
+    await store.append(work, [text])
+    await store.release(work.conversation)
+    work = await take_one(store)
+    assert (work.said, work.journal) == ((text,), ("", text))
+    await store.finish(work, ["", text])
     await store.ingest(message(to=sent.address))
     assert (await take_one(store)).history == (text, "", text)
+
+
+@proves("record")
+async def test_lines_are_written_over_those_of_their_numbers(bench: Bench) -> None:
+    async with bench.open() as store:
+        await store.ingest(message("A"))
+        await store.ingest(message("B"))
+        work = await take_one(store)
+        assert work.journal == ()
+        await store.record(work, {10: "ten", 2: "two"})
+        await store.record(work, {})
+        await store.record(work, {2: "two, settled", 0: "zero"})
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.journal, work.said, work.history) == (("zero", "two, settled", "ten"), (), ())
+        await store.record(work, {10: "ten, settled"})
+        await store.postpone(work)
+        work = await take_one(store)
+        assert work.journal == ("zero", "two, settled", "ten, settled")
+        await store.finish(work, [])
+        assert (await take_one(store)).journal == ()
+
+
+@proves("append")
+async def test_what_is_appended_is_said_and_later_history(bench: Bench) -> None:
+    async with bench.open() as store:
+        await store.ingest(message("before"))
+        await store.finish(await take_one(store), ["before"])
+        await store.ingest(message("A"))
+        await store.ingest(message("B"))
+        work = await take_one(store)
+        assert work.said == ()
+        await store.append(work, ["A", "first turn"])
+        await store.append(work, [])
+        await store.append(work, ["result"])
+        assert await store.waiting(work.conversation) == 2
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.history, work.said) == (("before",), ("A", "first turn", "result"))
+        await store.finish(work, ["second turn"])
+        work = await take_one(store)
+        assert (work.history, work.said) == (("before", "A", "first turn", "result", "second turn"), ())
+
+
+@proves("write-open")
+async def test_nothing_is_written_of_what_is_given_back_or_closed(store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(message("B"))
+    first = await take_one(store)
+    await store.release(first.conversation)
+    for write in (store.record(first, {0: "late"}), store.append(first, ["late"])):
+        with pytest.raises(OwnershipLostError):
+            await write
+    again = await take_one(store)
+    await store.finish(again, ["A"])
+    second = await take_one(store)
+    for write in (store.record(first, {0: "late"}), store.append(first, ["late"])):
+        with pytest.raises(OwnershipLostError):
+            await write
+    await store.append(second, ["B"])  # it is still ours
+    await store.release(second.conversation)
+    work = await take_one(store)
+    assert (work.history, work.said, work.journal) == (("A",), ("B",), ())
 
 
 @proves("finish-whole")
@@ -352,8 +804,12 @@ async def test_who_does_not_own_a_conversation_changes_nothing_in_it(bench: Benc
             await store.release("never/heard/of")
         with pytest.raises(OwnershipLostError):
             await store.reject(work.conversation, work.sequence)
+        with pytest.raises(OwnershipLostError):
+            await store.record(work, {0: "late"})
+        with pytest.raises(OwnershipLostError):
+            await store.append(work, ["late"])
         again = await take_one(store)
-        assert (again.sequence, again.attempt, again.history) == (work.sequence, 2, ())
+        assert (again.sequence, again.attempt, again.said, again.journal) == (work.sequence, 2, (), ())
 
 
 @proves("release")
@@ -498,9 +954,16 @@ async def test_conversations_with_similar_addresses_share_nothing(store: Store) 
     places = [Address(platform=p, account=a, channel=c, thread=t) for p, a, c, t in parts]
     for place in places:
         await store.ingest(message(repr(place), to=place))
+    assert await behind(store, command("stop", to=places[-1]))
     works = await take(store, 99)
     assert [work.message.address for work in works] == places
+    assert [work.stopped for work in works] == [False] * (len(places) - 1) + [True]
     for work in works:
+        await store.record(work, {0: work.message.text})
+        await store.release(work.conversation)
+    works = await take(store, 99)
+    for work in works:
+        assert work.journal == (work.message.text,)
         await store.finish(work, [work.message.text])
     for place in places:
         await store.ingest(message(to=place))
@@ -553,6 +1016,10 @@ async def test_nobody_is_woken_for_nothing(store: Store) -> None:
         await anyio.wait_all_tasks_blocked()
         await store.ingest(message(event="E"))
         await store.ingest(Ignored(event_id="I", reason="noise"))
+        for inbound in (command("stop"), command("new"), edit(work.message, "B"), deletion(work.message)):
+            await store.ingest(inbound)
+        await store.record(work, {0: "line"})
+        await store.append(work, ["entry"])
         await store.finish(work, [])
         await anyio.wait_all_tasks_blocked()
         assert not woken.is_set()
@@ -575,6 +1042,39 @@ async def test_old_finished_events_are_forgotten(bench: Bench, store: Store) -> 
     assert (work.message.text, work.history) == ("open", ("kept",))
     assert await store.ingest(message(event="E", name="M"))
     assert await store.ingest(Ignored(event_id="I", reason="noise"))
+
+
+@proves("prune-old")
+async def test_commands_edits_and_deletions_are_forgotten_too_but_not_what_is_open(bench: Bench, store: Store) -> None:
+    closed, still_open, sent = command("help"), command("help"), message()
+    stored = await store.ingest(closed)
+    assert stored is not None
+    await store.ingest(still_open)
+    await store.ingest(sent)
+    await store.ingest(edit(sent, "B"))
+    await store.ingest(deletion(sent))
+    await store.close(stored.sequence)
+    bench.clock.time += 26 * HOUR
+    await store.close(stored.sequence)  # again, which is not when it was answered
+    assert await store.prune(25 * HOUR) == 4  # the message was closed by its deletion
+    assert [given for _, given in await store.open_commands()] == [still_open]
+    assert await store.ingest(closed) is not None
+    assert await store.ingest(still_open) is None
+
+
+@proves("prune-old")
+async def test_the_journal_of_what_is_open_is_never_forgotten(bench: Bench, store: Store) -> None:
+    await store.ingest(message("A"))
+    await store.ingest(message("B"))
+    first = await take_one(store)
+    await store.record(first, {0: "A"})
+    await store.finish(first, [])
+    second = await take_one(store)
+    await store.record(second, {0: "B"})
+    bench.clock.time += 26 * HOUR
+    assert await store.prune(25 * HOUR) == 1
+    await store.release(second.conversation)
+    assert (await take_one(store)).journal == ("B",)
 
 
 @proves("prune-old")
@@ -604,6 +1104,16 @@ async def test_what_cannot_be_stored_is_refused_and_harms_nothing(store: Store) 
     work = await take_one(store)
     with pytest.raises(StoreError):
         await store.finish(work, ["whole", lone])
+    with pytest.raises(StoreError):
+        await store.append(work, ["whole", lone])
+    with pytest.raises(StoreError):
+        await store.record(work, {0: "whole", 1: lone})
+    with pytest.raises(StoreError):
+        await store.ingest(edit(work.message, lone, event="E"))
+    assert await store.ingest(edit(work.message, "whole", event="E"))
+    await store.release(work.conversation)
+    work = await take_one(store)
+    assert (work.said, work.journal) == ((), ())
     await store.finish(work, ["second try"])
     await store.ingest(message("B"))
     assert (await take_one(store)).history == ("second try",)

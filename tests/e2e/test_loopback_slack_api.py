@@ -1,11 +1,14 @@
 """Slack's Web API on loopback, called by the real SDK."""
 
+import math
 import time
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import anyio
 import pytest
+from aiohttp import ServerDisconnectedError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -249,6 +252,79 @@ async def test_the_sdk_repeats_a_call_whose_connection_was_cut(slack: LoopbackSl
     assert [call.status for call in slack.calls] == [0, 200]
 
 
+METHODS = [
+    "chat.delete",
+    "chat.postMessage",
+    "chat.update",
+    "conversations.history",
+    "reactions.add",
+    "reactions.remove",
+]
+
+
+async def in_place(client: Any, method: str) -> dict[str, object]:
+    """Good arguments for a method, and the message that they are about."""
+    ts = await post(client)
+    await client.reactions_add(channel="C1", timestamp=ts, name="tada")
+    arguments: dict[str, dict[str, object]] = {
+        "chat.delete": {"ts": ts},
+        "chat.postMessage": {"text": "new"},
+        "chat.update": {"ts": ts, "text": "b"},
+        "conversations.history": {},
+        "reactions.add": {"timestamp": ts, "name": "eyes"},
+        "reactions.remove": {"timestamp": ts, "name": "tada"},
+    }
+    return {"channel": "C1"} | arguments[method]
+
+
+def screen(slack: LoopbackSlack) -> list[object]:
+    return [(message.text, message.reactions, message.deleted) for message in slack.messages(deleted=True)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_a_call_can_be_taken_and_never_answered(slack: LoopbackSlack, client: Any, method: str) -> None:
+    arguments = await in_place(client, method)
+    before, calls = screen(slack), len(slack.calls)
+    slack.delay_next(method, math.inf, taken=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(client.api_call, method, json=arguments))
+        await slack.until(lambda: len(slack.calls) > calls)
+        tasks.cancel_scope.cancel()
+    assert [(call.method, call.error) for call in slack.calls][calls:] == [(method, None)]
+    assert (screen(slack) != before) is (method != "conversations.history")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("way", ["refused", "cut", "left lying"])
+async def test_a_call_can_go_wrong_before_it_is_taken(slack: LoopbackSlack, client: Any, method: str, way: str) -> None:
+    arguments = await in_place(client, method)
+    before = screen(slack)
+    match way:
+        case "refused":
+            slack.fail_next(method, "fatal_error")
+            assert await error_of(client, method, **arguments) == "fatal_error"
+        case "cut":
+            slack.fail_next(method, status=0, times=2)  # for the SDK tries a second time
+            with pytest.raises(ServerDisconnectedError):
+                await client.api_call(method, json=arguments)
+        case _:
+            slack.delay_next(method, math.inf)
+            with anyio.move_on_after(0.1):
+                await client.api_call(method, json=arguments)
+                pytest.fail("answered")
+    assert screen(slack) == before
+
+
+async def test_a_taken_call_is_answered_late_and_done_at_once(slack: LoopbackSlack, client: Any) -> None:
+    slack.delay_next("chat.postMessage", 0.1, taken=True)
+    start = time.monotonic()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(post, client)
+        await slack.until(slack.messages)
+        assert time.monotonic() - start < 0.1
+    assert time.monotonic() - start >= 0.1
+
+
 async def test_a_delayed_call_takes_its_time(slack: LoopbackSlack, client: Any) -> None:
     slack.delay_next("chat.postMessage", 0.1)
     start = time.monotonic()
@@ -281,7 +357,12 @@ async def test_a_deleted_message_has_a_thread_only_if_it_had_replies(slack: Loop
     with pytest.raises(SlackApiError, match="thread_not_found"):
         await client.conversations_replies(channel="C1", ts=alone.ts)
     answer = await client.conversations_replies(channel="C1", ts=question.ts)
-    assert [message["ts"] for message in answer["messages"]] == [ts]
+    assert [(message["ts"], message.get("subtype")) for message in answer["messages"]] == [
+        (question.ts, "tombstone"),
+        (ts, None),
+    ]
+    answer = await client.conversations_history(channel="C1")
+    assert [message["ts"] for message in answer["messages"]] == [question.ts]
 
 
 async def test_a_channels_history_is_newest_first_without_replies(slack: LoopbackSlack, client: Any) -> None:
@@ -298,6 +379,87 @@ async def test_a_channels_history_is_newest_first_without_replies(slack: Loopbac
     assert await listed(oldest=first.ts) == [second.ts]
     assert await listed(oldest=first.ts, inclusive="true") == [second.ts, first.ts]
     assert await listed(latest=second.ts) == [first.ts]
+
+
+async def test_a_thread_is_paged_behind_its_root(slack: LoopbackSlack, client: Any) -> None:
+    question = slack.say("U1", "C1", "hi")
+    replies = [slack.say("U1", "C1", f"{number}", question.ts).ts for number in range(5)]
+    pages = list[list[str]]()
+    cursor: Any = None
+    while cursor != "":
+        answer = await client.conversations_replies(channel="C1", ts=question.ts, limit=2, cursor=cursor)
+        pages.append([message["ts"] for message in answer["messages"]])
+        cursor = answer.data.get("response_metadata", {"next_cursor": ""})["next_cursor"]
+        assert answer["has_more"] is bool(cursor)
+    assert pages == [[question.ts, *replies[start : start + 2]] for start in (0, 2, 4)]
+    for argument, error in (("cursor", "invalid_cursor"), ("oldest", "invalid_ts_oldest")):
+        with pytest.raises(SlackApiError, match=error):
+            await client.conversations_replies(channel="C1", ts=question.ts, **{argument: "?"})
+
+
+async def test_a_thread_is_not_asked_for_in_json(slack: LoopbackSlack, client: Any) -> None:
+    question = slack.say("U1", "C1", "hi")
+    assert await error_of(client, "conversations.replies", channel="C1", ts=question.ts) == "channel_not_found"
+
+
+async def test_metadata_stays_over_an_edit_and_can_be_read(slack: LoopbackSlack, client: Any) -> None:
+    ts = await post(client, metadata={"event_type": "dragoman", "event_payload": {"nonce": "n1"}})
+    await client.chat_update(channel="C1", ts=ts, markdown_text="b")
+    answer = await client.conversations_history(channel="C1", include_all_metadata=True)
+    assert answer["messages"][0]["metadata"]["event_payload"] == {"nonce": "n1"}
+    assert slack.message("C1", ts).nonce == "n1"
+
+
+async def test_what_the_bot_deletes_is_gone(slack: LoopbackSlack, client: Any) -> None:
+    ts = await post(client)
+    await client.chat_delete(channel="C1", ts=ts)
+    assert slack.messages() == []
+    assert [(message.ts, message.deleted) for message in slack.messages(deleted=True)] == [(ts, True)]
+    assert await error_of(client, "chat.delete", channel="C1", ts=ts) == "message_not_found"
+
+
+async def test_a_reaction_is_put_once_and_taken_away_once(slack: LoopbackSlack, client: Any) -> None:
+    question = slack.say("U1", "C1", "hi")
+    arguments = {"channel": "C1", "timestamp": question.ts, "name": "eyes"}
+    assert await error_of(client, "reactions.remove", **arguments) == "no_reaction"
+    await client.reactions_add(**arguments)
+    assert await error_of(client, "reactions.add", **arguments) == "already_reacted"
+    assert [(each.name, each.user) for each in slack.message("C1", question.ts).reactions] == [("eyes", "UBOT")]
+    answer = await client.conversations_history(channel="C1")
+    assert answer["messages"][0]["reactions"] == [{"name": "eyes", "users": ["UBOT"], "count": 1}]
+    await client.reactions_remove(**arguments)
+    assert await error_of(client, "reactions.remove", **arguments) == "no_reaction"
+    assert slack.message("C1", question.ts).reactions == ()
+
+
+@pytest.mark.parametrize("method", ["reactions.add", "reactions.remove"])
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"name": None}, "invalid_name"),
+        ({"name": ":eyes:"}, "invalid_name"),
+        ({"timestamp": None}, "no_item_specified"),
+        ({"channel": None}, "no_item_specified"),
+        ({"channel": "C404"}, "channel_not_found"),
+        ({"channel": "C2"}, "not_in_channel"),
+        ({"timestamp": "yesterday"}, "bad_timestamp"),
+        ({"timestamp": "1.000001"}, "message_not_found"),
+    ],
+)
+async def test_a_reaction_that_breaks_a_rule_is_refused(
+    slack: LoopbackSlack, client: Any, method: str, changes: dict[str, object], error: str
+) -> None:
+    question = slack.say("U1", "C1", "hi")
+    arguments: dict[str, object] = {"channel": "C1", "timestamp": question.ts, "name": "eyes"}
+    assert await error_of(client, method, **(arguments | changes)) == error
+
+
+async def test_a_reaction_to_what_is_gone_is_refused(slack: LoopbackSlack, client: Any) -> None:
+    question = slack.say("U1", "C1", "hi")
+    slack.delete("C1", question.ts)
+    for method in ("reactions.add", "reactions.remove"):
+        refused = await error_of(client, method, channel="C1", timestamp=question.ts, name="eyes")
+        assert refused == "message_not_found"
 
 
 async def test_channels_and_users_can_be_looked_up(client: Any) -> None:

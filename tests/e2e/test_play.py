@@ -112,6 +112,14 @@ def test_the_json_has_the_shape_that_is_promised(tmp_path: Path) -> None:
     assert [played["events"][index]["event"]["type"] for index in (0, -1)] == ["agent_start", "agent_end"]
 
 
+def test_with_faults_the_json_also_has_what_readers_deleted(tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text(long_answer(2_000), encoding="utf-8")
+    played = play(tmp_path, "--script", "answer.md", "--time-scale", "60", "--faults", "0", calm=False)
+    assert list(played) == ["platform", "messages", "deleted", "chunks", "calls", "events", "end"]
+    assert all(set(message) == {"id", "author", "text", "edited", "thread"} for message in played["deleted"])
+    assert any(call["error"] for call in played["calls"])
+
+
 def test_a_live_answer_is_edited_while_it_grows(tmp_path: Path) -> None:
     (tmp_path / "answer.md").write_text(long_answer(1_500), encoding="utf-8")
     played = play(tmp_path, "--script", "answer.md", "--time-scale", "20", "--pace", "400")

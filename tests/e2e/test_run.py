@@ -2,10 +2,8 @@
 
 import signal
 import sqlite3
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from pathlib import Path
-from subprocess import PIPE
 
 import anyio
 import anyio.abc
@@ -13,65 +11,10 @@ import pytest
 from anyio.streams.text import TextReceiveStream
 
 from adapters.loopback.slack import Channel, LoopbackSlack, Message, Workspace
-from gateway.reply import MAY_BE_A_REPEAT
-from tests.e2e.command import DRAGOMAN, environment
+from gateway.notice import MAY_BE_A_REPEAT
+from tests.e2e.command import DRAGOMAN, environment, running, write_configuration
 
 WORKSPACE = Workspace()
-
-
-def write_configuration(
-    folder: Path, slack: LoopbackSlack, turns: str, *, pace: float = 0, surface: str = "edit"
-) -> None:
-    (folder / "script.toml").write_text(turns, encoding="utf-8")
-    (folder / "bot").write_text(slack.workspace.bot_token, encoding="utf-8")
-    (folder / "app").write_text(slack.workspace.app_token, encoding="utf-8")
-    (folder / "dragoman.toml").write_text(
-        f"""
-[model]
-provider = "scripted"
-name = "scripted"
-max_tokens = 1000
-script = "script.toml"
-pace = {pace}
-
-[pacing]
-time_scale = {slack.clock.scale}
-
-[slack]
-base_url = "{slack.base_url}"
-bot_token = "file:bot"
-app_token = "file:app"
-allow_users = ["U1"]
-allow_channels = ["C1"]
-surface = "{surface}"
-""",
-        encoding="utf-8",
-    )
-
-
-@asynccontextmanager
-async def running(folder: Path, slack: LoopbackSlack, *, listen: bool = False) -> AsyncGenerator[anyio.abc.Process]:
-    """A gateway that is connected; killed at the end if it still runs.
-
-    Args:
-        folder: its working folder.
-        slack: where it connects to.
-        listen: its log goes to its ``stderr``, for ``logged``, instead of to a file.
-    """
-    before = slack.open_sockets
-    with (folder / "log").open("ab") as log:
-        async with await anyio.open_process(
-            [str(DRAGOMAN), "run"], cwd=folder, env=environment(), stdout=log, stderr=PIPE if listen else log
-        ) as process:
-            try:
-                with anyio.fail_after(20):
-                    await slack.until(lambda: slack.open_sockets > before)
-                yield process
-            finally:
-                if process.returncode is None:
-                    process.kill()
-    with anyio.fail_after(20):
-        await slack.until(lambda: slack.open_sockets == before)
 
 
 async def logged(process: anyio.abc.Process, words: str) -> None:
@@ -259,11 +202,11 @@ async def test_a_rate_limit_that_the_budgets_did_not_foresee_is_waited_out(tmp_p
 async def test_the_answer_to_a_question_that_was_deleted_does_not_come_up_in_the_channel(tmp_path: Path) -> None:
     async with LoopbackSlack(time_scale=20) as slack:
         write_configuration(tmp_path, slack, turn("Nobody needs this any more."), pace=2)
-        slack.delay_next("chat.postMessage", 0.3)
+        slack.fail_next("chat.postMessage", "ratelimited", status=429, retry_after=10)
         async with running(tmp_path, slack):
             asked = slack.say("U1", "C1", "never mind")
             with anyio.fail_after(10):
-                await slack.until(lambda: slack.acknowledgements)
+                await slack.until(lambda: slack.calls.of("chat.postMessage"))
             slack.delete("C1", asked.ts)
             with anyio.fail_after(10):
                 await slack.until(lambda: slack.calls.of("chat.delete"))
@@ -323,10 +266,23 @@ async def test_a_store_that_another_program_locks_while_an_answer_ends_doubles_n
             assert process.returncode is None
 
 
-async def test_a_post_whose_answer_is_lost_is_repeated_behind_a_notice(tmp_path: Path) -> None:
+async def test_a_post_whose_answer_is_lost_is_found_in_the_thread_and_not_repeated(tmp_path: Path) -> None:
     async with LoopbackSlack(time_scale=20) as slack:
         write_configuration(tmp_path, slack, turn("Yes."), surface="post")
         slack.lose_answer_next("chat.postMessage", status=0)
+        async with running(tmp_path, slack):
+            slack.say("U1", "C1", "go")
+            with anyio.fail_after(20):
+                await slack.until(lambda: slack.calls.of("conversations.replies"))
+            slack.say("U1", "C1", "once more")
+            await shown(slack, "Yes.", "Yes.")
+
+
+async def test_a_post_of_which_nobody_can_tell_whether_it_arrived_is_repeated_behind_a_notice(tmp_path: Path) -> None:
+    async with LoopbackSlack(time_scale=20) as slack:
+        write_configuration(tmp_path, slack, turn("Yes."), surface="post")
+        slack.lose_answer_next("chat.postMessage", status=0)
+        slack.fail_next("conversations.replies", "missing_scope")
         async with running(tmp_path, slack):
             slack.say("U1", "C1", "go")
             await shown(slack, "Yes.", MAY_BE_A_REPEAT, "Yes.")
@@ -359,7 +315,7 @@ async def test_a_token_that_is_refused_at_a_reconnect_ends_the_gateway_behind_th
         log = (tmp_path / "log").read_text(encoding="utf-8")
         assert "ExceptionGroup" not in log
         last = log.splitlines()[-1]
-        assert last.startswith("dragoman: Slack does not accept the Slack app-level token (xapp-...) in file:app")
+        assert last.startswith("dragoman: Slack does not accept the Slack app-level token (xapp-...) in file:")
 
 
 async def test_who_is_taken_off_the_list_while_the_gateway_is_down_gets_no_answer(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import gc
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import aiohttp.web
 import anyio
@@ -14,28 +15,42 @@ from anyio.abc import TaskGroup
 from adapters.loopback.slack import Change, Channel, LoopbackSlack, Redelivery, Workspace
 from adapters.loopback.slack.change import SocketOpened
 from adapters.loopback.slack.envelope import EnvelopeType
-from adapters.slack import Settings, create, ingress, web
+from adapters.slack import Settings, create, ingress, reading, web
 from adapters.slack.outcome import TABLE, Answer
 from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.error import AdapterError, StoreError
-from gateway.inbound import Ignored, Inbound, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
 from gateway.operation import (
+    AppendText,
+    DeleteMessage,
     EditMessage,
+    EditRefused,
+    FinishStream,
     Forbidden,
     MarkupRejected,
+    MarkWaiting,
     MessageGone,
+    NotModified,
+    Operation,
     Outcome,
     Performed,
     PostMessage,
     RateLimited,
+    ReadThread,
+    Said,
+    StartStream,
+    ThreadRead,
     TooLong,
     Unknown,
+    UnmarkWaiting,
     Unreachable,
 )
 
 BOT, APP = "xoxb-loopback", "xapp-loopback"
+ROOT = Path(__file__).parents[2]
 CHANNEL = Address(platform="slack", account="T1", channel="C1")
+DIRECT = Address(platform="slack", account="T1", channel="D1")
 
 
 class Inbox:
@@ -109,9 +124,17 @@ def tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_APP_TOKEN", APP)
 
 
+def granted() -> tuple[str, ...]:
+    """The scopes that our manifest asks for."""
+    lines = (ROOT / "config" / "slack-manifest.yaml").read_text(encoding="utf-8").splitlines()
+    return tuple(line.strip().removeprefix("- ") for line in lines if "- " in line and ":" in line)
+
+
 @pytest.fixture
 async def slack() -> AsyncIterator[LoopbackSlack]:
-    workspace = Workspace(channels=(*Workspace().channels, Channel(id="C9", name="elsewhere", joined=False)))
+    """With the scopes of our manifest and no others."""
+    elsewhere = Channel(id="C9", name="elsewhere", joined=False)
+    workspace = Workspace(scopes=granted(), channels=(*Workspace().channels, elsewhere))
     async with LoopbackSlack(workspace=workspace, time_scale=20) as server:
         yield server
 
@@ -137,6 +160,10 @@ async def refusal(adapter: Adapter) -> str:
     with anyio.fail_after(5), pytest.raises(AdapterError) as caught:
         await adapter.run(Inbox().receive, lambda: pytest.fail("ready, though refused"))
     return str(caught.value)
+
+
+def thread_of(ts: str) -> Address:
+    return Address(platform="slack", account="T1", channel="C1", thread=ts)
 
 
 async def posted(adapter: Adapter, text: str = "hello") -> str:
@@ -291,6 +318,65 @@ async def test_bolts_environment_does_not_matter(
         await slack.until(lambda: not slack.unacknowledged)
     assert len(inbox.messages) == 1
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
+
+
+async def test_edits_and_deletions_are_received_and_previews_are_not(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked, aside = slack.say("U1", "C1", "hi"), slack.say("U1", "C1", "lunch?", mention=False)
+        slack.unfurl("C1", asked.ts, "https://example.org")
+        slack.edit("C1", asked.ts, "<@UBOT> hi & bye")
+        slack.edit("C1", aside.ts, "dinner?")
+        for ts in (asked.ts, aside.ts):
+            slack.delete("C1", ts)
+        await slack.until(lambda: not slack.unacknowledged)
+    changed = [inbound for inbound in inbox.received if isinstance(inbound, MessageEdited | MessageDeleted)]
+    name, place = f"slack:T1:C1:{asked.ts}", thread_of(asked.ts)
+    match changed:
+        case [MessageEdited(message=message), MessageDeleted() as gone]:
+            assert (message.message_id, message.text, message.address) == (name, "hi & bye", place)
+            assert (gone.message_id, gone.address) == (name, place)
+        case _:
+            pytest.fail(f"received {changed}")
+    assert len({inbound.event_id for inbound in inbox.received}) == len(inbox.received)
+    assert inbox.reasons[1:] == ["changed, but not in its words", *["not addressed to the bot"] * 2]
+
+
+async def test_the_deletion_of_a_question_that_was_answered_is_received(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = slack.say("U1", "C1", "hi")
+        await adapter.perform(PostMessage(address=thread_of(asked.ts), text="hi"))
+        slack.delete("C1", asked.ts)
+        await slack.until(lambda: not slack.unacknowledged)
+    (gone,) = [inbound for inbound in inbox.received if isinstance(inbound, MessageDeleted)]
+    assert (gone.message_id, gone.address) == (f"slack:T1:C1:{asked.ts}", thread_of(asked.ts))
+
+
+async def test_what_we_edit_and_delete_ourselves_is_ignored(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        ts = await posted(adapter)
+        await adapter.perform(EditMessage(address=CHANNEL, message_id=ts, text="more"))
+        await adapter.perform(DeleteMessage(address=CHANNEL, message_id=ts))
+        await slack.until(lambda: len(slack.acknowledgements) == 3)
+    assert inbox.reasons == ["our own message"] * 3
+
+
+async def test_a_command_is_received_where_it_was_given(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = slack.say("U1", "C1", "tell me a story")
+        slack.say("U1", "C1", "Stop!", asked.ts)
+        slack.say("U1", "D1", "!new")
+        slack.say("U1", "D1", "new")
+        await slack.until(lambda: not slack.unacknowledged)
+    given = [inbound for inbound in inbox.received if isinstance(inbound, CommandReceived)]
+    assert [(command.command, command.address) for command in given] == [
+        *[("stop", thread_of(asked.ts))] * 2,
+        ("new", DIRECT),
+    ]
+    assert [message.text for message in inbox.messages] == ["tell me a story"] * 2 + ["new"]
 
 
 # The connection.
@@ -473,6 +559,195 @@ async def test_a_reply_stands_in_its_thread(slack: LoopbackSlack, adapter: Adapt
     with anyio.fail_after(5):
         await adapter.perform(PostMessage(address=address, text="hi"))
     assert [message.author for message in slack.messages("C1", said.ts)] == ["user", "bot"]
+
+
+async def test_a_post_whose_answer_was_lost_is_found_by_its_nonce(slack: LoopbackSlack, adapter: Adapter) -> None:
+    asked = slack.say("U1", "C1", "what is &lt; here?")
+    place = thread_of(asked.ts)
+    slack.lose_answer_next("chat.postMessage", status=0)
+    with anyio.fail_after(5):
+        lost = await adapter.perform(PostMessage(address=place, text="**less** than", nonce="n1"))
+        assert isinstance(lost, Unknown)
+        found = await adapter.perform(ReadThread(address=place))
+    (reply,) = slack.messages("C1", author="bot")
+    assert found == ThreadRead(
+        messages=(
+            Said(message_id=asked.ts, user="U1", text="what is &lt; here?", ours=False),
+            Said(message_id=reply.ts, user="UBOT", text="**less** than", ours=True, nonce="n1"),
+        )
+    )
+    assert reply.nonce == "n1"
+
+
+async def test_an_edit_leaves_the_nonce(slack: LoopbackSlack, adapter: Adapter) -> None:
+    with anyio.fail_after(5):
+        post = await adapter.perform(PostMessage(address=CHANNEL, text="a", nonce="n1"))
+        assert isinstance(post, Performed)
+        await adapter.perform(EditMessage(address=CHANNEL, message_id=post.message_id, text="b"))
+        found = await adapter.perform(ReadThread(address=CHANNEL))
+    assert isinstance(found, ThreadRead)
+    assert [(said.text, said.nonce) for said in found.messages] == [("b", "n1")]
+
+
+@pytest.mark.parametrize("threaded", [True, False])
+async def test_the_newest_messages_between_two_are_read_over_pages(
+    slack: LoopbackSlack, adapter: Adapter, monkeypatch: pytest.MonkeyPatch, threaded: bool
+) -> None:
+    monkeypatch.setattr(reading, "PAGE", 5)
+    root = slack.say("U1", "C1", "root")
+    said = [slack.say("U1", "C1", f"{number}", root.ts if threaded else None).ts for number in range(10)]
+    address = thread_of(root.ts) if threaded else CHANNEL
+
+    async def read(after: str | None = None, before: str | None = None, limit: int = 100) -> list[str]:
+        found = await adapter.perform(ReadThread(address=address, after=after, before=before, limit=limit))
+        assert isinstance(found, ThreadRead), found
+        return [message.message_id for message in found.messages]
+
+    with anyio.fail_after(5):
+        assert await read() == [root.ts, *said]
+        assert await read(after=said[1], before=f"slack:T1:C1:{said[8]}", limit=5) == said[3:8]
+        assert await read(before=said[0]) == [root.ts]
+        assert await read(after=said[9]) == []
+    assert not slack.calls.rate_limited()
+
+
+async def test_a_direct_conversation_is_read_with_and_without_a_thread(slack: LoopbackSlack, adapter: Adapter) -> None:
+    asked = slack.say("U1", "D1", "hi")
+    inside = slack.say("U1", "D1", "psst", asked.ts)
+    with anyio.fail_after(5):
+        top = await adapter.perform(ReadThread(address=DIRECT))
+        below = await adapter.perform(
+            ReadThread(address=Address(platform="slack", account="T1", channel="D1", thread=asked.ts))
+        )
+    assert isinstance(top, ThreadRead)
+    assert isinstance(below, ThreadRead)
+    assert [said.message_id for said in top.messages] == [asked.ts]
+    assert [said.message_id for said in below.messages] == [asked.ts, inside.ts]
+
+
+async def test_a_thread_whose_beginning_is_gone_is_read_without_it(slack: LoopbackSlack, adapter: Adapter) -> None:
+    asked, alone = slack.say("U1", "C1", "hi"), slack.say("U1", "C1", "never mind")
+    with anyio.fail_after(5):
+        await adapter.perform(PostMessage(address=thread_of(asked.ts), text="hi"))
+        slack.delete("C1", asked.ts)
+        slack.delete("C1", alone.ts)
+        found = await adapter.perform(ReadThread(address=thread_of(asked.ts)))
+        nothing = await adapter.perform(ReadThread(address=thread_of(alone.ts)))
+    assert isinstance(found, ThreadRead)
+    assert [said.ours for said in found.messages] == [True]
+    assert nothing == ThreadRead(messages=())
+
+
+async def test_who_we_are_is_asked_once(slack: LoopbackSlack, adapter: Adapter) -> None:
+    with anyio.fail_after(5):
+        slack.fail_next("auth.test", "ratelimited", status=429, retry_after=7)
+        assert await adapter.perform(ReadThread(address=CHANNEL)) == RateLimited(retry_after=7)
+        for _ in range(2):
+            assert await adapter.perform(ReadThread(address=CHANNEL)) == ThreadRead(messages=())
+    async with running(adapter, Inbox()):
+        assert await adapter.perform(ReadThread(address=CHANNEL)) == ThreadRead(messages=())
+    assert [call.error for call in slack.calls.of("auth.test")] == ["ratelimited", None, None]
+
+
+async def test_a_reading_whose_answer_is_lost_may_be_done_again(slack: LoopbackSlack, adapter: Adapter) -> None:
+    slack.lose_answer_next(
+        "conversations.history", status=0, times=2
+    )  # aiohttp asks twice where nothing can be done twice
+    with anyio.fail_after(5):
+        assert isinstance(await adapter.perform(ReadThread(address=CHANNEL)), Unreachable)
+
+
+async def test_a_scope_that_is_missing_is_told_with_its_mend() -> None:
+    scopes = tuple(scope for scope in granted() if scope not in ("channels:history", "reactions:write"))
+    async with LoopbackSlack(workspace=Workspace(scopes=scopes)) as slack:
+        adapter = create(Settings(base_url=slack.base_url))
+        asked = slack.say("U1", "C1", "hi")
+        with anyio.fail_after(5):
+            for operation in (
+                ReadThread(address=thread_of(asked.ts)),
+                MarkWaiting(address=CHANNEL, message_id=asked.ts),
+            ):
+                refused = await adapter.perform(operation)
+                assert isinstance(refused, Forbidden)
+                assert "missing_scope: add the scopes of config/slack-manifest.yaml" in refused.reason
+
+
+async def test_a_message_is_deleted_once(slack: LoopbackSlack, adapter: Adapter) -> None:
+    asked = slack.say("U1", "C1", "hi")
+    with anyio.fail_after(5):
+        ts = await posted(adapter)
+        delete = DeleteMessage(address=CHANNEL, message_id=ts)
+        assert await adapter.perform(delete) == Performed(message_id=ts)
+        assert await adapter.perform(delete) == MessageGone()
+        refused = await adapter.perform(DeleteMessage(address=CHANNEL, message_id=asked.ts))
+    assert isinstance(refused, EditRefused)
+    assert [message.ts for message in slack.messages()] == [asked.ts]
+
+
+async def test_a_message_is_marked_once_and_unmarked_once(slack: LoopbackSlack, adapter: Adapter) -> None:
+    asked = slack.say("U1", "C1", "hi")
+    name = f"slack:T1:C1:{asked.ts}"
+    mark = MarkWaiting(address=thread_of(asked.ts), message_id=name)
+    unmark = UnmarkWaiting(address=thread_of(asked.ts), message_id=name)
+    with anyio.fail_after(5):
+        assert await adapter.perform(unmark) == NotModified()
+        assert await adapter.perform(mark) == Performed(message_id=name)
+        assert await adapter.perform(mark) == NotModified()
+        (reaction,) = slack.message("C1", asked.ts).reactions
+        assert (reaction.name, reaction.user) == ("hourglass_flowing_sand", "UBOT")
+        assert await adapter.perform(unmark) == Performed(message_id=name)
+        assert slack.message("C1", asked.ts).reactions == ()
+        slack.delete("C1", asked.ts)
+        assert [await adapter.perform(operation) for operation in (mark, unmark)] == [NotModified()] * 2
+
+
+@pytest.mark.parametrize(
+    ("method", "operation"),
+    [
+        ("chat.delete", DeleteMessage(address=CHANNEL, message_id="17.1")),
+        ("conversations.history", ReadThread(address=CHANNEL)),
+        ("conversations.replies", ReadThread(address=thread_of("17.1"))),
+        ("reactions.add", MarkWaiting(address=CHANNEL, message_id="17.1")),
+        ("reactions.remove", UnmarkWaiting(address=CHANNEL, message_id="17.1")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_every_operation_hands_on_its_rate_limit(
+    slack: LoopbackSlack, adapter: Adapter, method: str, operation: Operation
+) -> None:
+    slack.fail_next(method, retry_after=9)
+    with anyio.fail_after(5):
+        assert await adapter.perform(operation) == RateLimited(retry_after=9)
+    assert len(slack.calls.of(method)) == 1
+
+
+async def test_an_edit_that_is_refused_is_told_from_a_place_that_is_closed(
+    slack: LoopbackSlack, adapter: Adapter
+) -> None:
+    slack.fail_next("chat.update", "edit_window_closed")
+    with anyio.fail_after(5):
+        edit = EditMessage(address=CHANNEL, message_id=await posted(adapter), text="more")
+        refused = await adapter.perform(edit)
+    assert isinstance(refused, EditRefused)
+    assert "late edits" in refused.reason
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        StartStream(address=CHANNEL, text="a"),
+        AppendText(address=CHANNEL, message_id="17.1", text="a"),
+        FinishStream(address=CHANNEL, message_id="17.1", text=""),
+    ],
+    ids=lambda operation: type(operation).__name__,
+)
+async def test_streams_are_not_offered_and_refused(
+    slack: LoopbackSlack, adapter: Adapter, operation: Operation
+) -> None:
+    refused = await adapter.perform(operation)
+    assert isinstance(refused, Forbidden)
+    assert "streams are not used yet" in refused.reason
+    assert len(slack.calls) == 0
 
 
 @pytest.mark.parametrize("wait", [1, 10_072])

@@ -2,11 +2,14 @@
 
 import re
 import string
+from itertools import pairwise
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.history import Answered, Asked, Entry, from_json, messages, to_json
+from gateway.event import EndReason
+from gateway.history import QUOTED, Answered, Asked, Entry, Quoted, Unseen, from_json, messages, to_json
 from gateway.provider import AssistantMessage, Native, UserMessage
 
 ROOM = 1_000_000
@@ -23,27 +26,54 @@ natives = st.builds(
     blocks=st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=3).map(tuple),
 )
 texts = st.one_of(st.text(), st.sampled_from(["", " ", "\n\t", "Hello."]))
-tricks = st.lists(st.sampled_from(["<U1>", "<U2> ", "<", ">", "\\", "\n", " ", "\n\n", "a"])).map("".join)
+tricks = st.lists(
+    st.sampled_from(["<U1>", "<U2> ", "<", ">", "> ", "\\", "\n", "\r", "\u2028", " ", "\n\n", "a", QUOTED])
+).map("".join)
+speakers = st.sampled_from(["U1", "U2"])
 asked = st.builds(Asked, speaker=st.text(min_size=1), text=texts)
 answered = st.builds(Answered, text=texts, native=st.one_of(st.none(), natives))
 entries: st.SearchStrategy[list[Entry]] = st.lists(st.one_of(asked, answered), max_size=12)
+quotes = st.lists(st.builds(Quoted, speaker=speakers, text=tricks), max_size=3).map(tuple)
+reasons = st.sampled_from([*get_args(EndReason), "interrupted"])
+# All that may stand in a history, in whatever order; and how one may end while its last question is being answered.
+anything: st.SearchStrategy[list[Entry]] = st.lists(
+    st.one_of(
+        st.builds(Asked, speaker=speakers, text=texts, context=quotes),
+        st.builds(Answered, text=texts, native=st.one_of(st.none(), natives), reason=reasons),
+        st.just(Unseen()),
+    ),
+    max_size=12,
+)
+last_asked = st.builds(Asked, speaker=speakers, text=texts, context=quotes)
+begun: st.SearchStrategy[list[Entry]] = st.lists(
+    st.builds(Answered, text=texts, reason=st.just("interrupted")), max_size=2
+)
 
 
 def quoted(text: str) -> str:
     """The text with a backslash before every line that begins like somebody's name."""
-    return "\n".join(f"\\{line}" if NAME.match(line) else line for line in text.split("\n"))
+    return "\n".join(f"\\{line}" if NAME.match(line) else line for line in text.splitlines())
 
 
-@given(before=entries, last=asked)
-def test_a_request_begins_and_ends_with_the_user_and_alternates(before: list[Entry], last: Asked) -> None:
-    said = messages([*before, last], room=ROOM)
+def size(entry: Entry) -> int:
+    """How many characters of what people and the model said are in it."""
+    match entry:
+        case Asked():
+            return len(entry.text) + sum(len(each.text) for each in entry.context)
+        case Answered():
+            return len(entry.text)
+        case Unseen():
+            return 0
+
+
+@given(before=anything, last=last_asked, half=begun, room=st.integers(-1, 100))
+def test_a_request_begins_and_ends_with_the_user_alternates_and_has_no_blank_message(
+    before: list[Entry], last: Asked, half: list[Entry], room: int
+) -> None:
+    said = messages([*before, last, *half], room=room)
     kinds = [type(message) for message in said]
     assert kinds == [UserMessage, AssistantMessage] * (len(kinds) // 2) + [UserMessage]
-
-
-@given(before=entries, last=asked)
-def test_no_message_of_a_request_is_blank(before: list[Entry], last: Asked) -> None:
-    assert all(message.text.strip() for message in messages([*before, last], room=ROOM))
+    assert all(message.text.strip() for message in said)
 
 
 @given(before=entries, last=asked)
@@ -84,24 +114,57 @@ def test_what_was_said_before_stays_the_beginning_of_later_requests(before: list
     assert messages([*before, later[0], *reply, *later], room=ROOM)[: len(earlier)] == earlier
 
 
-@given(before=entries, last=asked, room=st.one_of(st.integers(-1, 50), st.integers(0, 1000)))
-def test_a_request_is_the_longest_end_of_the_conversation_that_finds_room(
-    before: list[Entry], last: Asked, room: int
+@given(before=anything, last=last_asked, half=begun, room=st.one_of(st.integers(-1, 50), st.integers(0, 1000)))
+def test_a_request_is_an_end_of_the_conversation_that_finds_room_and_the_last_question_always_does(
+    before: list[Entry], last: Asked, half: list[Entry], room: int
 ) -> None:
-    said = [*before, last]
-    lengths = [len(entry.text) for entry in said]
-    start = next((at for at in range(len(said)) if sum(lengths[at:]) <= room), len(before))
-    assert messages(said, room=room) == messages(said[start:], room=ROOM)
+    said = [*before, last, *half]
+    sizes = [size(entry) for entry in said]
+    request = messages(said, room=room)
+    starts = [at for at in range(len(before) + 1) if messages(said[at:], room=ROOM) == request]
+    assert any(sum(sizes[at:]) <= room for at in starts) or len(before) in starts
+    assert sum(sizes) > room or 0 in starts
+    questions = [message.text for message in request if isinstance(message, UserMessage)]
+    assert any(f"<{last.speaker}> {quoted(last.text.strip())}" in text for text in questions)
+
+
+@given(lengths=st.lists(st.integers(1, 50), min_size=20, max_size=60), room=st.integers(800, 2000))
+def test_requests_go_on_beginning_alike_until_half_of_the_room_was_said_anew(lengths: list[int], room: int) -> None:
+    """Else the model's cache of a long conversation would never serve."""
+    said: list[Entry] = []
+    beginnings: list[str] = []
+    for number, length in enumerate(lengths):
+        said.append(Asked(speaker="U1", text=f"{number}".ljust(length)[:length] + "?" * 20))
+        beginnings.append(messages(said, room=room)[0].text)
+        said.append(Answered(text=f"{number}" + "!" * length))
+    changes = sum(before != after for before, after in pairwise(beginnings))
+    most = 2 * (50 + 20)
+    assert changes <= sum(map(size, said)) // (room // 2 - most)
 
 
 @given(said=st.lists(st.builds(Asked, speaker=st.sampled_from(["U1", "U2"]), text=tricks), min_size=1, max_size=5))
 def test_every_line_that_begins_with_a_name_is_by_that_speaker(said: list[Asked]) -> None:
     (message,) = messages(said, room=ROOM)
-    names = [match.group(1) for line in message.text.split("\n") if (match := NAME.match(line))]
+    names = [match.group(1) for line in message.text.splitlines() if (match := NAME.match(line))]
     assert names == [entry.speaker for entry in said]
 
 
-@given(entry=st.one_of(asked, answered))
+@given(context=quotes, speaker=speakers, text=tricks)
+def test_nobody_who_is_quoted_breaks_out_or_speaks_in_anothers_name(
+    context: tuple[Quoted, ...], speaker: str, text: str
+) -> None:
+    (message,) = messages([Asked(speaker=speaker, text=text, context=context)], room=ROOM)
+    lines = message.text.splitlines()
+    spoken = next(at for at, line in enumerate(lines) if NAME.match(line))
+    assert NAME.findall(lines[spoken])[0] == speaker
+    assert not any(NAME.match(line) for line in lines[spoken + 1 :])
+    head = [QUOTED, *["> "] * (spoken - 2), ""] if context else []
+    assert [line if at in (0, spoken - 1) else line[:2] for at, line in enumerate(lines[:spoken])] == head
+    names = [match.group(1) for line in lines[:spoken] if (match := NAME.match(line.removeprefix("> ")))]
+    assert names == [each.speaker for each in context]
+
+
+@given(entry=st.one_of(asked, answered, last_asked))
 def test_an_entry_survives_the_store(entry: Entry) -> None:
     line = to_json(entry)
     assert "\n" not in line

@@ -2,7 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import pytest
@@ -253,6 +253,31 @@ def test_newcomers_do_not_starve_who_is_there_already(newcomers: int, start: flo
         pacer.forget(chosen.name, now)
         waiting.remove(chosen)
     pytest.fail("twenty who came later were served before it")
+
+
+@given(asking=st.integers(1, 6), left=st.integers(0, 2), seconds=st.floats(min_value=0, max_value=100), start=starts)
+def test_what_is_left_to_others_is_there_for_them(asking: int, left: int, seconds: float, start: float) -> None:
+    pacer, end, now = Pacer(), start + seconds, start
+    modest = [replace(candidate(str(number), LIVE, ACCOUNT), leaves={ACCOUNT: left}) for number in range(asking)]
+    while now < end:
+        chosen, wait = pacer.choose(modest, now)
+        now = min(end, now + wait)
+        if chosen is not None:
+            pacer.take(chosen, now)
+    for number in range(left):
+        other = candidate(f"other {number}", LIVE, ACCOUNT)
+        assert pacer.choose([other], end)[1] <= ALMOST
+        pacer.take(other, end)
+
+
+@given(left=st.integers(0, 2), start=starts)
+def test_who_leaves_tokens_to_others_goes_when_there_are_more(left: int, start: float) -> None:
+    pacer, modest = Pacer(), replace(candidate("modest", LIVE, ACCOUNT), leaves={ACCOUNT: left})
+    for number in range(20):
+        pacer.take(candidate(str(number), LIVE, ACCOUNT), start)
+    waited = pacer.choose([modest], start)[1]
+    assert waited <= (20 + left) / KEYS[ACCOUNT].rate
+    assert pacer.choose([modest], start + waited) == (modest, 0.0)
 
 
 def test_nobody_asking_is_waited_for_without_an_end() -> None:

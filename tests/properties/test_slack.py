@@ -6,14 +6,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.loopback.slack.argument import Arguments
+from adapters.loopback.slack.listing import channel_page, read_span, thread_page
+from adapters.loopback.slack.message import Content, Message
 from adapters.loopback.slack.ping import find_pings
 from adapters.slack.decode import decode
 from adapters.slack.entity import escape, unescape
-from adapters.slack.render import INERT, inert, render, undo
+from adapters.slack.reading import Reading
+from adapters.slack.render import INERT, Call, inert, render, undo
 from gateway.address import Address
-from gateway.inbound import MessageReceived, from_json, to_json
-from gateway.operation import EditMessage, PostMessage
-from tests.unit.adapters.slack.payload import ME, body, direct, mention, message
+from gateway.inbound import CommandReceived, MessageDeleted, MessageEdited, MessageReceived, from_json, to_json
+from gateway.operation import EditMessage, PostMessage, ReadThread
+from tests.unit.adapters.slack.payload import ME, body, deleted, direct, mention, message
+from tests.unit.adapters.slack.payload import changed as edited
 
 FAINT = "\\\0\x1f\u200b\ufeff"
 TRICKY = st.text(alphabet=f"<>!@#&;|^`\n {INERT}{FAINT}aUC1")
@@ -24,7 +29,23 @@ TEXT = st.lists(st.one_of(st.text(), TRICKY, PINGS)).map("".join)
 STORABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 
 VALUES = st.sampled_from(
-    ["U1", "UBOT", "C1", "D1", "17.1", "", "im", "<@UBOT>", "message", "app_mention", "\ud800", "\0"]
+    [
+        "U1",
+        "UBOT",
+        "C1",
+        "D1",
+        "17.1",
+        "",
+        "im",
+        "<@UBOT>",
+        "message",
+        "app_mention",
+        "message_changed",
+        "message_deleted",
+        "tombstone",
+        "\ud800",
+        "\0",
+    ]
 )
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), VALUES),
@@ -46,6 +67,10 @@ FIELDS = [
     "bot_id",
     "app_id",
     "hidden",
+    "message",
+    "previous_message",
+    "deleted_ts",
+    "edited",
 ]
 
 
@@ -55,7 +80,16 @@ def changed(event: dict[str, Any], changes: dict[str, Any], lost: set[str]) -> d
 
 NEARLY = st.builds(
     changed,
-    st.sampled_from([message(), mention(), direct(files=[{"name": "x"}])]),
+    st.sampled_from(
+        [
+            message(),
+            mention(),
+            direct(files=[{"name": "x"}]),
+            edited(direct(), text="bye"),
+            deleted(direct()),
+            direct(text="!stop"),
+        ]
+    ),
     st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3),
     st.sets(st.sampled_from(FIELDS), max_size=2),
 )
@@ -85,6 +119,89 @@ def test_what_a_person_types_is_what_is_heard(typed: str) -> None:
     inbound = decode(body(direct(text=escape(typed))), ME)
     assert isinstance(inbound, MessageReceived)
     assert inbound.text == typed.strip()
+
+
+WORDS = st.sampled_from(["new", "stop", "status", "help", "NEW", "\u017ftop", "!", ".", " ", "\n", "stopping", "it"])
+
+
+@given(st.lists(WORDS, max_size=4).map("".join), st.booleans())
+def test_a_command_is_a_word_and_nothing_else(typed: str, alone: bool) -> None:
+    event = direct(text=f"!{typed}") if alone else mention(text=f"<@UBOT> {typed}")
+    inbound = decode(body(event), ME)
+    bare = re.fullmatch(
+        r"(new|stop|status|help)[.!]?", typed.rstrip() if alone else typed.strip(), re.IGNORECASE | re.A
+    )
+    assert isinstance(inbound, CommandReceived) is (bare is not None)
+    if isinstance(inbound, CommandReceived) and bare:
+        assert inbound.command == bare[1].lower()
+
+
+@given(STORABLE, STORABLE, st.sampled_from([direct(), mention(thread_ts="16.5")]))
+def test_an_edit_is_what_would_have_been_heard_at_first(first: str, second: str, said: dict[str, Any]) -> None:
+    before, after = (said | {"type": "message", "text": f"<@UBOT> {escape(text)} ..."} for text in (first, second))
+    inbound = decode(body(edited(before, text=after["text"])), ME)
+    if first == second:
+        assert not isinstance(inbound, MessageEdited)
+    else:
+        assert isinstance(inbound, MessageEdited)
+        assert inbound.message == decode(body(after), ME)
+
+
+@given(st.sampled_from([direct(), direct(thread_ts="16.5"), mention(), mention(thread_ts="16.5")]))
+def test_a_deletion_names_the_message_as_it_was_heard(said: dict[str, Any]) -> None:
+    heard, gone = decode(body(said), ME), decode(body(deleted(said | {"type": "message"})), ME)
+    assert isinstance(heard, MessageReceived)
+    assert isinstance(gone, MessageDeleted)
+    assert (gone.message_id, gone.address) == (heard.message_id, heard.address)
+
+
+class Listing:
+    """A conversation as Slack lists it, in small pages. ``tame``: it shows a thread's root once, where it belongs."""
+
+    def __init__(self, seconds: list[int], size: int, *, tame: bool) -> None:
+        self.messages = [self.message(second) for second in seconds]
+        self.size = size
+        self.tame = tame
+
+    def message(self, second: int) -> Message:
+        content = Content(text="a")
+        ts = f"{second}.000000"
+        return Message(channel="C1", ts=ts, t=0, author="user", user="U1", content=content, original=content)
+
+    def answer(self, call: Call) -> dict[str, object]:
+        span = read_span(Arguments(call.arguments), default=100, most=self.size)
+        if call.method == "conversations.history":
+            page = channel_page(self.messages, span)
+        else:
+            page = thread_page(self.messages, span)
+            if self.tame and page.messages and (span.start is not None or not span.holds(page.messages[0])):
+                page.messages.pop(0)
+        shown = [{"type": "message", "user": "U1", "text": "a", "ts": each.ts} for each in page.messages]
+        return {"messages": shown, "response_metadata": {"next_cursor": page.cursor}}
+
+
+SECONDS = st.integers(1_000, 1_030)
+
+
+@given(
+    st.tuples(st.none() | SECONDS, st.none() | SECONDS),
+    st.integers(1, 12),
+    st.builds(Listing, st.sets(SECONDS, max_size=25).map(sorted), st.integers(1, 6), tame=st.booleans()),
+    st.sampled_from([None, "1000.000000"]),
+)
+def test_the_newest_messages_are_read_however_the_pages_are_cut(
+    ends: tuple[int | None, int | None], limit: int, listing: Listing, thread: str | None
+) -> None:
+    after, before = (None if end is None else f"{end}.000000" for end in ends)
+    address = Address(platform="slack", account="T1", channel="C1", thread=thread)
+    reading, calls = Reading(ReadThread(address=address, after=after, before=before, limit=limit), ME), 0
+    while (call := reading.next_call()) is not None:
+        reading.feed(listing.answer(call))
+        calls += 1
+    said = [each.ts for each in listing.messages]
+    inside = [ts for ts in said if (after is None or ts > after) and (before is None or ts < before)]
+    assert [said.message_id for said in reading.messages] == inside[-limit:]
+    assert calls <= len(said) // min(listing.size, limit if thread is None else listing.size) + 1
 
 
 @given(STORABLE)

@@ -4,8 +4,9 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import anyio
 import pytest
@@ -15,8 +16,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from gateway.address import Address
 from gateway.error import OwnershipLostError
-from gateway.inbound import Ignored, Inbound, MessageReceived
-from gateway.store import Store, Work
+from gateway.inbound import (
+    Command,
+    CommandReceived,
+    Ignored,
+    Inbound,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+)
+from gateway.store import Store, Stored, Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase, Settings, create
 
@@ -25,17 +34,60 @@ HOUR = 3600.0
 
 # Few names, so that they meet again.
 NAMES = st.integers(0, 30).map(str)
-PLACES = st.sampled_from([Address(platform="p", account="a", channel="c", thread=t) for t in (None, "", "1", "2")])
+ALL_PLACES = [Address(platform="p", account="a", channel="c", thread=t) for t in (None, "", "1", "2")]
+PLACES = st.sampled_from(ALL_PLACES)
+
+
+COMMANDS: tuple[Command, ...] = get_args(Command)
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> MessageReceived:
+    return MessageReceived(
+        event_id=draw(NAMES), message_id=draw(NAMES), address=draw(PLACES), user="u", text=draw(st.text()), direct=False
+    )
 
 
 @st.composite
 def inbounds(draw: st.DrawFn) -> Inbound:
-    if draw(st.integers(0, 4)) == 0:
-        return Ignored(event_id=draw(NAMES), reason="noise")
-    name = draw(NAMES)
-    return MessageReceived(
-        event_id=draw(NAMES), message_id=name, address=draw(PLACES), user="u", text=draw(st.text()), direct=False
-    )
+    event, message = draw(NAMES), draw(messages())
+    match draw(st.integers(0, 9)):
+        case 0:
+            return Ignored(event_id=event, reason="noise")
+        case 1:
+            return MessageEdited(event_id=event, message=message)
+        case 2:
+            return MessageDeleted(event_id=event, message_id=message.message_id, address=message.address)
+        case 3 | 4:
+            command = draw(st.sampled_from(COMMANDS))
+            return CommandReceived(
+                event_id=event,
+                message_id=message.message_id,
+                address=message.address,
+                user="u",
+                command=command,
+                direct=False,
+            )
+        case _:
+            return message
+
+
+@dataclass(slots=True)
+class Mail:
+    """A message that is open, and all that was done about it."""
+
+    event: str
+    message: MessageReceived
+    waited: bool
+    attempts: int = 0
+    stopped: bool = False
+    left_behind: bool = False  # `new` came after it
+    said: list[str] = field(default_factory=list[str])
+    journal: dict[int, str] = field(default_factory=dict[int, str])
+
+    @property
+    def fresh(self) -> bool:
+        return not (self.attempts or self.said or self.journal)
 
 
 class Model:
@@ -44,48 +96,88 @@ class Model:
     def __init__(self) -> None:
         self.finished_at: dict[str, float | None] = {}  # by event id; none where it is open
         self.message_of: dict[str, str] = {}  # by event id
-        self.open: dict[str, list[MessageReceived]] = {}
-        self.attempts: dict[str, int] = {}  # by message id
-        self.history: dict[str, list[str]] = {}
+        self.open: dict[str, list[Mail]] = {place.key: [] for place in ALL_PLACES}
+        self.commands: list[CommandReceived] = []
+        self.history: dict[str, list[str]] = {place.key: [] for place in ALL_PLACES}
         self.line: list[str] = []  # conversations that are due or owned, longest due first
         self.owned: list[str] = []
 
-    def ingest(self, inbound: Inbound, now: float) -> bool:
+    def ingest(self, inbound: Inbound, now: float) -> bool | None:
+        """What is said of it; none where it is known."""
         if inbound.event_id in self.finished_at:
-            return False
-        if isinstance(inbound, Ignored):
-            self.finished_at[inbound.event_id] = now
-            return True
-        if inbound.message_id in self.message_of.values():
-            return False
-        self.finished_at[inbound.event_id] = None
-        self.message_of[inbound.event_id] = inbound.message_id
+            return None
+        match inbound:
+            case Ignored():
+                self.finished_at[inbound.event_id] = now
+                return False
+            case MessageEdited(message=message):
+                self.finished_at[inbound.event_id] = now
+                fresh = self.fresh(message.address.key, message.message_id)
+                for mail in fresh:
+                    mail.message = message
+                return bool(fresh)
+            case MessageDeleted():
+                self.finished_at[inbound.event_id] = now
+                fresh = self.fresh(inbound.address.key, inbound.message_id)
+                for mail in fresh:
+                    self.close(inbound.address.key, mail, now)
+                return bool(fresh)
+            case MessageReceived() | CommandReceived():
+                if inbound.message_id in self.message_of.values():
+                    return None
+                self.finished_at[inbound.event_id] = None
+                self.message_of[inbound.event_id] = inbound.message_id
+                return self.keep(inbound)
+
+    def keep(self, inbound: MessageReceived | CommandReceived) -> bool:
         key = inbound.address.key
-        self.open.setdefault(key, []).append(inbound)
-        if key not in self.line:
-            self.line.append(key)
-        return True
+        mails = self.open[key]
+        behind = bool(mails)
+        if isinstance(inbound, MessageReceived):
+            mails.append(Mail(event=inbound.event_id, message=inbound, waited=behind))
+            if key not in self.line:
+                self.line.append(key)
+            return behind
+        self.commands.append(inbound)
+        if mails and inbound.command in {"stop", "new"}:
+            mails[0].stopped = True
+        if inbound.command == "new":
+            self.history[key].clear()
+            for mail in mails:
+                mail.left_behind = True
+        return behind
+
+    def fresh(self, key: str, name: str) -> list[Mail]:
+        return [mail for mail in self.open[key] if mail.fresh and mail.message.message_id == name]
 
     def due(self) -> list[str]:
         return [key for key in self.line if key not in self.owned]
 
+    def close(self, key: str, mail: Mail, now: float) -> None:
+        self.open[key].remove(mail)
+        self.finished_at[mail.event] = now
+        if not self.open[key] and key in self.line:
+            self.line.remove(key)
+
     def give_back(self, key: str) -> None:
         self.owned.remove(key)
-        self.line.remove(key)
+        if key in self.line:
+            self.line.remove(key)
         if self.open[key]:
             self.line.append(key)
 
     def finish(self, key: str, entries: list[str], now: float) -> None:
-        message = self.open[key].pop(0)
-        self.finished_at[message.event_id] = now
-        self.history.setdefault(key, []).extend(entries)
+        mail = self.open[key][0]
+        self.close(key, mail, now)
+        if not mail.left_behind:
+            self.history[key] += [*mail.said, *entries]
         self.give_back(key)
 
     def prune(self, before: float) -> int:
         old = [event for event, finished in self.finished_at.items() if finished is not None and finished < before]
         for event in old:
             del self.finished_at[event]
-            self.attempts.pop(self.message_of.pop(event, ""), None)
+            self.message_of.pop(event, None)
         return len(old)
 
 
@@ -96,6 +188,7 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.time = 1_000_000.0
+        self.sequence = 0
         self.model = Model()
         self.works: dict[str, Work] = {}
         self.stale: list[Work] = []
@@ -122,22 +215,55 @@ class StoreMachine(RuleBasedStateMachine):
     def leave(self) -> None:
         self.run(self.context.__aexit__(None, None, None))
 
+    def told(self, stored: Stored | None) -> bool | None:
+        """What the store says of an inbound, as the model says it."""
+        if stored is None:
+            return None
+        assert stored.sequence > self.sequence
+        self.sequence = stored.sequence
+        return stored.behind
+
+    def deliver(self, inbound: Inbound) -> None:
+        assert self.told(self.run(self.store.ingest(inbound))) == self.model.ingest(inbound, self.time)
+
     @rule(inbound=inbounds())
     def ingest(self, inbound: Inbound) -> None:
-        assert self.run(self.store.ingest(inbound)) == self.model.ingest(inbound, self.time)
+        self.deliver(inbound)
 
     @rule(batch=st.lists(inbounds(), min_size=2, max_size=6, unique_by=lambda inbound: inbound.event_id))
     def ingest_at_once(self, batch: list[Inbound]) -> None:
         """In the order of the calls, though they share a commit."""
 
-        async def deliver() -> list[bool]:
+        async def deliver() -> list[Stored | None]:
             return list(await asyncio.gather(*(self.store.ingest(inbound) for inbound in batch)))
 
         # At one time the line's order is the order of the keys, so only one conversation may become due.
         places = {inbound.address.key for inbound in batch if isinstance(inbound, MessageReceived)}
-        if len(places - set(self.model.line)) > 1:
+        leaves = any(isinstance(inbound, MessageDeleted) for inbound in batch)
+        if len(places if leaves else places - set(self.model.line)) > 1:
             return
-        assert self.run(deliver()) == [self.model.ingest(inbound, self.time) for inbound in batch]
+        told = [self.told(stored) for stored in self.run(deliver())]
+        assert told == [self.model.ingest(inbound, self.time) for inbound in batch]
+
+    @precondition(lambda self: self.model.line)
+    @rule(data=st.data(), event=NAMES, text=st.text())
+    def edit_what_is_open(self, data: st.DataObject, event: str, text: str) -> None:
+        mail = data.draw(st.sampled_from(self.model.open[data.draw(st.sampled_from(self.model.line))]))
+        self.deliver(MessageEdited(event_id=event, message=replace(mail.message, event_id=event, text=text)))
+
+    @precondition(lambda self: self.model.line)
+    @rule(data=st.data(), event=NAMES)
+    def delete_what_is_open(self, data: st.DataObject, event: str) -> None:
+        message = data.draw(st.sampled_from(self.model.open[data.draw(st.sampled_from(self.model.line))])).message
+        self.deliver(MessageDeleted(event_id=event, message_id=message.message_id, address=message.address))
+
+    @precondition(lambda self: self.model.commands)
+    @rule(data=st.data())
+    def close(self, data: st.DataObject) -> None:
+        sequence, command = data.draw(st.sampled_from(self.run(self.store.open_commands())))
+        self.run(self.store.close(sequence))
+        self.model.commands.remove(command)
+        self.model.finished_at[command.event_id] = self.time
 
     @rule(limit=st.integers(0, 3))
     def claim(self, limit: int) -> None:
@@ -150,12 +276,31 @@ class StoreMachine(RuleBasedStateMachine):
     def load(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.model.owned)))
         work = self.run(self.store.load(key))
-        message, *others = self.model.open[key]
-        attempt = self.model.attempts[message.message_id] = self.model.attempts.get(message.message_id, 0) + 1
+        if not self.model.open[key]:  # it was taken back
+            assert work is None
+            return
+        mail, *others = self.model.open[key]
+        mail.attempts += 1
         assert work is not None
-        assert (work.conversation, work.message, work.attempt, work.waiting) == (key, message, attempt, len(others))
-        assert list(work.history) == self.model.history.get(key, [])
+        assert (work.conversation, work.message, work.attempt) == (key, mail.message, mail.attempts)
+        assert (work.waiting, work.waited, work.stopped) == (len(others), mail.waited, mail.stopped)
+        assert (work.history, work.said) == (tuple(self.model.history[key]), tuple(mail.said))
+        assert work.journal == tuple(mail.journal[number] for number in sorted(mail.journal))
         self.works[key] = work
+
+    @precondition(lambda self: self.works)
+    @rule(data=st.data(), lines=st.dictionaries(st.integers(0, 4), st.text(), max_size=3))
+    def record(self, data: st.DataObject, lines: dict[int, str]) -> None:
+        key = data.draw(st.sampled_from(sorted(self.works)))
+        self.run(self.store.record(self.works[key], lines))
+        self.model.open[key][0].journal.update(lines)
+
+    @precondition(lambda self: self.works)
+    @rule(data=st.data(), entries=st.lists(st.text(), max_size=3))
+    def append(self, data: st.DataObject, entries: list[str]) -> None:
+        key = data.draw(st.sampled_from(sorted(self.works)))
+        self.run(self.store.append(self.works[key], entries))
+        self.model.open[key][0].said += entries
 
     @precondition(lambda self: self.works)
     @rule(data=st.data(), entries=st.lists(st.text(), max_size=3))
@@ -164,6 +309,16 @@ class StoreMachine(RuleBasedStateMachine):
         work = self.works.pop(key)
         self.run(self.store.finish(work, entries))
         self.model.finish(key, entries, self.time)
+        self.stale.append(work)
+
+    @precondition(lambda self: self.works)
+    @rule(data=st.data())
+    def reject(self, data: st.DataObject) -> None:
+        """Closed without an answer; what was appended before stays said."""
+        key = data.draw(st.sampled_from(sorted(self.works)))
+        work = self.works.pop(key)
+        self.run(self.store.reject(key, work.sequence))
+        self.model.finish(key, [], self.time)
         self.stale.append(work)
 
     @precondition(lambda self: self.model.owned)
@@ -181,7 +336,7 @@ class StoreMachine(RuleBasedStateMachine):
         key = data.draw(st.sampled_from(sorted(self.works)))
         work = self.works.pop(key)
         self.run(self.store.postpone(work))
-        self.model.attempts[work.message.message_id] -= 1
+        self.model.open[key][0].attempts -= 1
         self.model.give_back(key)
         self.stale.append(work)
 
@@ -190,13 +345,18 @@ class StoreMachine(RuleBasedStateMachine):
     def finish_too_late(self, data: st.DataObject) -> None:
         """Refused where the conversation is not ours, or the message is not open any more."""
         work = data.draw(st.sampled_from(self.stale))
-        still_open = any(message == work.message for message in self.model.open[work.conversation])
+        open_here = [mail.message.message_id for mail in self.model.open[work.conversation]]
+        still_open = work.message.message_id in open_here
         if work.conversation in self.model.owned and still_open:
             return  # handed out again to this very process: it is not late
         with pytest.raises(OwnershipLostError):
             self.run(self.store.finish(work, ["late"]))
         with pytest.raises(OwnershipLostError):
             self.run(self.store.postpone(work))
+        with pytest.raises(OwnershipLostError):
+            self.run(self.store.record(work, {0: "late"}))
+        with pytest.raises(OwnershipLostError):
+            self.run(self.store.append(work, ["late"]))
 
     @rule()
     def crash(self) -> None:
@@ -220,6 +380,11 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def all_that_is_open_is_known(self) -> None:
         assert self.run(self.store.open_messages()) == sum(map(len, self.model.open.values()))
+        assert [command for _, command in self.run(self.store.open_commands())] == self.model.commands
+
+    @rule(place=PLACES)
+    def ask_how_many_are_open(self, place: Address) -> None:
+        assert self.run(self.store.waiting(place.key)) == len(self.model.open[place.key])
 
     def teardown(self) -> None:
         try:
@@ -229,7 +394,7 @@ class StoreMachine(RuleBasedStateMachine):
                 (key,) = self.model.owned
                 work = self.run(self.store.load(key))
                 assert work is not None
-                assert work.message == self.model.open[key][0]
+                assert work.message == self.model.open[key][0].message
                 self.run(self.store.finish(work, []))
                 self.model.finish(key, [], self.time)
             assert self.run(self.store.claim(9)) == []

@@ -1,6 +1,7 @@
 """The rules of the repository, each one a test."""
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -166,6 +168,33 @@ def test_help_loads_nothing_heavy() -> None:
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
     assert "gateway" in loaded
     assert loaded & {"aiohttp", "anthropic", "asyncio", "pydantic", "slack_bolt", "slack_sdk"} == set()
+
+
+def test_pre_commit_runs_the_check_of_this_environment_and_fetches_nothing() -> None:
+    lines = [line.strip() for line in (ROOT / ".pre-commit-config.yaml").read_text().splitlines()]
+    assert [line for line in lines if "repo:" in line] == ["- repo: local"]
+    assert [line for line in lines if line.startswith("entry:")] == ["entry: make check"]
+    assert [line for line in lines if line.startswith("language:")] == ["language: system"]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
+def test_make_hooks_lets_git_check_before_a_commit_and_spares_a_hook_that_is_there(tmp_path: Path) -> None:
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=tmp_path, env=outside, check=False, capture_output=True, text=True)
+
+    run("git", "init", "--quiet")
+    hook = tmp_path / ".git" / "hooks" / "pre-commit"
+    for _ in range(2):
+        assert run("make", "-f", str(ROOT / "Makefile"), "hooks").returncode == 0
+        assert hook.read_text().splitlines()[-1] == "exec make check"
+        assert os.access(hook, os.X_OK)
+    hook.write_text("#!/bin/sh\nexec somebodys tool\n")
+    refused = run("make", "-f", str(ROOT / "Makefile"), "hooks")
+    assert refused.returncode != 0
+    assert "There is a hook already" in refused.stderr
+    assert "somebodys tool" in hook.read_text()
 
 
 def test_every_exception_from_a_rule_is_explained_where_it_stands() -> None:

@@ -1,19 +1,23 @@
 """The Web API's methods. Each takes arguments and returns the body of a good answer, or refuses."""
 
-import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.loopback.slack import rule
 from adapters.loopback.slack.answer import RefusedError
 from adapters.loopback.slack.argument import Arguments
-from adapters.loopback.slack.change import Change, EphemeralPosted, ReactionAdded, StatusSet
+from adapters.loopback.slack.change import Change, EphemeralPosted, StatusSet
 from adapters.loopback.slack.content import read_post, read_update
 from adapters.loopback.slack.history import History
-from adapters.loopback.slack.message import Message, to_wire
+from adapters.loopback.slack.listing import Page, channel_page, read_span, thread_page
+from adapters.loopback.slack.message import Message, Reaction, to_wire
 from adapters.loopback.slack.workspace import Channel, User, Workspace
 
 Payload = dict[str, object]
+
+_TS = re.compile(r"[0-9]+\.[0-9]+")
+_EMOJI = re.compile(r"[a-z0-9_+'-]+(?:::skin-tone-[2-6])?")
 
 
 class WebApi:
@@ -45,6 +49,7 @@ class WebApi:
             "conversations.info": self._conversations_info,
             "conversations.replies": self._replies,
             "reactions.add": self._add_reaction,
+            "reactions.remove": self._remove_reaction,
             "users.info": self._users_info,
         }
 
@@ -106,15 +111,16 @@ class WebApi:
 
     def _conversations_history(self, arguments: Arguments) -> Payload:
         channel = self._joined_channel(arguments.text("channel"))
-        messages = [message for message in self._history.messages(channel.id) if not message.is_reply]
-        return self._page(arguments, messages[::-1])
+        messages = [message for message in self._listed(channel.id) if not message.is_reply]
+        return self._page(arguments, channel_page(messages, read_span(arguments, default=100, most=999)))
 
     def _replies(self, arguments: Arguments) -> Payload:
         channel = self._joined_channel(arguments.text("channel"))
         message = self._history.find(channel.id, arguments.text("ts"))
         if message is None or (message.deleted and message.thread_ts is None):
             raise RefusedError(rule.THREAD_UNKNOWN)
-        return self._page(arguments, list(self._history.messages(channel.id, message.thread_ts or message.ts)))
+        thread = self._listed(channel.id, message.thread_ts or message.ts)
+        return self._page(arguments, thread_page(thread, read_span(arguments, default=1000, most=1000)))
 
     def _users_info(self, arguments: Arguments) -> Payload:
         user = self._user(arguments.text("user"))
@@ -123,10 +129,30 @@ class WebApi:
         }
 
     def _add_reaction(self, arguments: Arguments) -> Payload:
-        channel = self._joined_channel(arguments.text("channel"))
-        message = self._standing(channel, arguments.text("timestamp"))
-        self._tell(ReactionAdded(message=message, name=arguments.text("name")))
+        message, reaction = self._reaction(arguments)
+        if reaction in message.reactions:
+            raise RefusedError(rule.REACTION_ONCE)
+        self._history.react(message, reaction)
         return {}
+
+    def _remove_reaction(self, arguments: Arguments) -> Payload:
+        message, reaction = self._reaction(arguments)
+        if reaction not in message.reactions:
+            raise RefusedError(rule.REACTION_UNKNOWN)
+        self._history.unreact(message, reaction)
+        return {}
+
+    def _reaction(self, arguments: Arguments) -> tuple[Message, Reaction]:
+        """What shall be reacted to, and how."""
+        name, timestamp = arguments.text("name"), arguments.text("timestamp")
+        if not _EMOJI.fullmatch(name):
+            raise RefusedError(rule.REACTION_NAME)
+        if not (timestamp and arguments.text("channel")):
+            raise RefusedError(rule.REACTION_ITEM)
+        channel = self._joined_channel(arguments.text("channel"))
+        if not _TS.fullmatch(timestamp):
+            raise RefusedError(rule.REACTION_TIME)
+        return self._standing(channel, timestamp), Reaction(name=name, user=self._workspace.bot_user)
 
     def _set_status(self, arguments: Arguments) -> Payload:
         channel = self._joined_channel(arguments.text("channel_id"))
@@ -167,32 +193,26 @@ class WebApi:
             raise RefusedError(otherwise)
         return message
 
-    def _page(self, arguments: Arguments, messages: list[Message]) -> Payload:
-        """The messages a listing asked for, metadata only if that was asked for, too."""
-        limit = arguments.number("limit", 1000)
-        oldest, latest = _moment(arguments, "oldest", 0.0), _moment(arguments, "latest", math.inf)
-        ends = {oldest, latest} if arguments.flag("inclusive") else set[float]()
-        inside = [message for message in messages if oldest < float(message.ts) < latest or float(message.ts) in ends]
-        wires = [self._wire(message) for message in inside[:limit]]
+    def _listed(self, channel: str, thread: str | None = None) -> list[Message]:
+        """What a listing shows, oldest first: what stands, and tombstones."""
+        messages = self._history.messages(channel, thread, deleted=True)
+        return [message for message in messages if message.is_tombstone or not message.deleted]
+
+    def _page(self, arguments: Arguments, page: Page) -> Payload:
+        """A page of a listing; metadata only if that was asked for, too."""
+        wires = [self._wire(message) for message in page.messages]
         if not arguments.flag("include_all_metadata"):
             for wire in wires:
                 wire.pop("metadata", None)
-        return {"messages": wires, "has_more": len(inside) > limit}
+        more: Payload = {"response_metadata": {"next_cursor": page.cursor}} if page.cursor else {}
+        return {"messages": wires, "has_more": bool(page.cursor)} | more
 
     def _wire(self, message: Message) -> Payload:
         return to_wire(message, self._workspace.team, self._workspace.app)
 
 
-def _moment(arguments: Arguments, name: str, default: float) -> float:
-    try:
-        return float(arguments.text(name) or default)
-    except ValueError:
-        return default
-
-
 def _read_thread(arguments: Arguments) -> str | None:
     thread = arguments.text("thread_ts")
-    seconds, dot, micros = thread.partition(".")
-    if thread and not (dot and seconds.isdecimal() and micros.isdecimal()):
+    if thread and not _TS.fullmatch(thread):
         raise RefusedError(rule.THREAD_FORMAT)
     return thread or None

@@ -39,7 +39,15 @@ class EphemeralPosted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReactionAdded:
-    """The bot added an emoji."""
+    """The bot added an emoji; ``message`` has it."""
+
+    message: Message
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReactionRemoved:
+    """The bot took its emoji away; ``message`` is without it."""
 
     message: Message
     name: str
@@ -103,6 +111,7 @@ Change = (
     | MessageDeleted
     | EphemeralPosted
     | ReactionAdded
+    | ReactionRemoved
     | StatusSet
     | CallAnswered
     | EnvelopeSent

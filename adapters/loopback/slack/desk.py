@@ -1,7 +1,8 @@
 """Where Web API calls are answered: planned faults first, then the gate, then the method; all of it logged."""
 
-import asyncio
 from collections.abc import Callable
+
+import anyio
 
 from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, FaultPlan
@@ -14,7 +15,16 @@ from adapters.loopback.slack.gate import Gate
 
 
 class Desk:
-    """Answers calls and keeps their log."""
+    """Answers calls and keeps their log.
+
+    Args:
+        clock: of the platform.
+        tell: hears of every call that was answered.
+        gate: who may call what, and how often.
+        api: what the methods do.
+        faults: what goes wrong.
+        arrived: told the method of every call before anything is done about it.
+    """
 
     def __init__(
         self,
@@ -24,26 +34,45 @@ class Desk:
         gate: Gate,
         api: WebApi,
         faults: FaultPlan,
+        arrived: Callable[[str], None],
     ) -> None:
         self.calls = CallLog()
+        self._closed = anyio.Event()
         self._clock = clock
         self._tell = tell
         self._gate = gate
         self._api = api
         self._faults = faults
+        self._arrived = arrived
 
     async def call(self, method: str, token: str, arguments: Arguments) -> Answer:
-        """Answer one call. A planned failure costs no tokens unless it is performed."""
+        """Answer one call. A planned failure costs no tokens unless it is performed.
+
+        A call is logged when it is decided, so that one whose answer is held back for ever is in the log, too.
+        """
         arrival = self._clock.now()
-        if delay := self._faults.next_delay(method):
-            await asyncio.sleep(delay)
-        failure = self._faults.next_failure(method)
-        if failure is None:
+        self._arrived(method)
+        fate = self._faults.take(method)
+        if fate.delay and not await self._waited(fate.delay):
+            return Answer(body={}, status=0)
+        if fate.failure is None:
             answer = self._perform(method, token, arguments)
         else:
-            answer = self._fail(failure, method, token, arguments)
+            answer = self._fail(fate.failure, method, token, arguments)
         self._record(method, arguments, arrival, answer)
+        if fate.hold and not await self._waited(fate.hold):
+            return Answer(body={}, status=0)
         return answer
+
+    def close(self) -> None:
+        """Cut what waits. What was not taken yet is never done."""
+        self._closed.set()
+
+    async def _waited(self, seconds: float) -> bool:
+        """Wait for real seconds, and say whether the desk was open all the while."""
+        with anyio.move_on_after(seconds):
+            await self._closed.wait()
+        return not self._closed.is_set()
 
     def _perform(self, method: str, token: str, arguments: Arguments) -> Answer:
         try:

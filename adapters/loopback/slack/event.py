@@ -1,6 +1,7 @@
 """The events Slack sends for what happens in a channel. Pure: a change in, payloads out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import assert_never
 
 from adapters.loopback.slack.change import Change, MessageDeleted, MessageEdited, MessagePosted
@@ -74,10 +75,12 @@ def _edited(change: MessageEdited, channel: Channel, workspace: Workspace, ts: s
 
 
 def _deleted(message: Message, channel: Channel, workspace: Workspace, ts: str) -> Payload:
-    return _hidden("message_deleted", channel, ts) | {
-        "deleted_ts": message.ts,
-        "previous_message": to_wire(message, workspace.team, workspace.app),
-    }
+    """Where replies keep its place, Slack calls it a change: into a tombstone."""
+    before = to_wire(replace(message, deleted=False), workspace.team, workspace.app)
+    if message.is_tombstone:
+        after = to_wire(message, workspace.team, workspace.app)
+        return _hidden("message_changed", channel, ts) | {"message": after, "previous_message": before}
+    return _hidden("message_deleted", channel, ts) | {"deleted_ts": message.ts, "previous_message": before}
 
 
 def _hidden(subtype: str, channel: Channel, ts: str) -> Payload:

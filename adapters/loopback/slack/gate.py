@@ -6,7 +6,7 @@ from adapters.loopback.bucket import TokenBucket, take_all
 from adapters.loopback.slack import limit, rule
 from adapters.loopback.slack.answer import RefusedError
 from adapters.loopback.slack.argument import Arguments
-from adapters.loopback.slack.workspace import Workspace
+from adapters.loopback.slack.workspace import Channel, Workspace
 
 _APP_METHOD = "apps.connections.open"
 
@@ -27,7 +27,7 @@ class Gate:
         if method not in limit.LIMITS:
             raise RefusedError(rule.UNKNOWN_METHOD)
         self._authenticate(method, token)
-        self._authorize(method)
+        self._authorize(method, self._workspace.channel(arguments.text("channel")))
         wait = take_all(self._buckets_of(method, arguments), now)
         if wait > 0:
             raise RefusedError(rule.RATE_LIMITED, retry_after=max(1, math.ceil(wait - 1e-6)))
@@ -42,8 +42,9 @@ class Gate:
         if token != right:
             raise RefusedError(rule.INVALID_TOKEN)
 
-    def _authorize(self, method: str) -> None:
-        needed, provided = limit.SCOPES.get(method), self._workspace.scopes
+    def _authorize(self, method: str, channel: Channel | None) -> None:
+        by_type = limit.READ_SCOPES[channel.type] if channel and method in limit.READS else None
+        needed, provided = by_type or limit.SCOPES.get(method), self._workspace.scopes
         if needed is not None and needed not in provided:
             details: dict[str, object] = {"needed": needed, "provided": ",".join(provided)}
             raise RefusedError(rule.MISSING_SCOPE, details=details)

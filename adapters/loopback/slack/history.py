@@ -5,8 +5,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from adapters.loopback.clock import PlatformClock
-from adapters.loopback.slack.change import Change, MessageDeleted, MessageEdited, MessagePosted
-from adapters.loopback.slack.message import Content, Edit, Message
+from adapters.loopback.slack.change import (
+    Change,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    ReactionAdded,
+    ReactionRemoved,
+)
+from adapters.loopback.slack.message import Content, Edit, Message, Reaction
 from adapters.loopback.slack.workspace import User
 
 _MICRO = 1_000_000
@@ -31,11 +38,14 @@ class History:
         """The message of that id, also if it was deleted."""
         return self._messages.get((channel, ts))
 
-    def messages(self, channel: str | None = None, thread: str | None = None) -> Iterator[Message]:
-        """The messages that stand, oldest first; a thread's first message belongs to it."""
+    def messages(
+        self, channel: str | None = None, thread: str | None = None, *, deleted: bool = False
+    ) -> Iterator[Message]:
+        """The messages that stand, oldest first; with ``deleted`` all there ever were. A thread has its root."""
         for message in self._messages.values():
             in_channel = channel is None or message.channel == channel
-            if in_channel and not message.deleted and (thread is None or thread in {message.ts, message.thread_ts}):
+            seen = deleted or not message.deleted
+            if in_channel and seen and (thread is None or thread in {message.ts, message.thread_ts}):
                 yield message
 
     def post(self, *, channel: str, user: User, content: Content, thread: str | None = None) -> Message:
@@ -83,6 +93,20 @@ class History:
         message = replace(before, deleted=True)
         self._messages[before.channel, before.ts] = message
         self._tell(MessageDeleted(message=message))
+        return message
+
+    def react(self, before: Message, reaction: Reaction) -> Message:
+        """Add a reaction to a message."""
+        message = replace(before, reactions=(*before.reactions, reaction))
+        self._messages[before.channel, before.ts] = message
+        self._tell(ReactionAdded(message=message, name=reaction.name))
+        return message
+
+    def unreact(self, before: Message, reaction: Reaction) -> Message:
+        """Take a reaction off a message."""
+        message = replace(before, reactions=tuple(each for each in before.reactions if each != reaction))
+        self._messages[before.channel, before.ts] = message
+        self._tell(ReactionRemoved(message=message, name=reaction.name))
         return message
 
     def _replace(self, before: Message, message: Message) -> Message:

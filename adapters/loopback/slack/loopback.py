@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
+from adapters.loopback.chance import Chance
 from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, FaultPlan
 from adapters.loopback.feed import Feed
@@ -18,6 +19,7 @@ from adapters.loopback.slack.gate import Gate
 from adapters.loopback.slack.history import History
 from adapters.loopback.slack.markup import from_typed
 from adapters.loopback.slack.message import Content, Message
+from adapters.loopback.slack.mischief import ERRORS, Mischief
 from adapters.loopback.slack.server import Server
 from adapters.loopback.slack.socket_mode import SocketMode
 from adapters.loopback.slack.workspace import Channel, User, Workspace
@@ -58,6 +60,7 @@ class LoopbackSlack:
         self._port = port
         self._feed: Feed[Change] = Feed()
         self._faults = FaultPlan()
+        self._mischief: Mischief | None = None
         self._history = History(self.clock, self._happened, self.workspace.bot_user)
         self._socket_mode = SocketMode(self.clock, self._feed.publish, redelivery or Redelivery())
         self._tickets: set[str] = set()
@@ -69,6 +72,7 @@ class LoopbackSlack:
             gate=Gate(self.workspace),
             api=WebApi(self.workspace, self._history, self._feed.publish, self._open_socket),
             faults=self._faults,
+            arrived=self._arrived,
         )
         self._server = Server(self._desk, self._socket_mode, self._tickets, self.workspace)
 
@@ -86,7 +90,8 @@ class LoopbackSlack:
         await self._server.start(self._port)
 
     async def stop(self) -> None:
-        """Close all sockets, forget what was to be sent again, and stop listening."""
+        """Close all sockets, forget what was to be sent again, cut what waits, and stop listening."""
+        self._desk.close()
         await self._server.stop()
         self._socket_mode.stop()
 
@@ -113,6 +118,11 @@ class LoopbackSlack:
         return self._socket_mode.acknowledgements
 
     @property
+    def taken(self) -> list[Message]:
+        """The bot's messages that its readers took away when they felt like it, see ``misbehave``, as they stood."""
+        return [] if self._mischief is None else self._mischief.taken
+
+    @property
     def open_sockets(self) -> int:
         """How many sockets are open."""
         return self._socket_mode.open_sockets
@@ -123,7 +133,12 @@ class LoopbackSlack:
         return self._socket_mode.unacknowledged
 
     def messages(
-        self, channel: str | None = None, thread: str | None = None, *, author: str | None = None
+        self,
+        channel: str | None = None,
+        thread: str | None = None,
+        *,
+        author: str | None = None,
+        deleted: bool = False,
     ) -> list[Message]:
         """The messages that stand, oldest first.
 
@@ -131,8 +146,9 @@ class LoopbackSlack:
             channel: only this channel's.
             thread: only this thread's, its first message included.
             author: only "user" or only "bot".
+            deleted: those, too, that are gone.
         """
-        messages = self._history.messages(channel, thread)
+        messages = self._history.messages(channel, thread, deleted=deleted)
         return [message for message in messages if author is None or message.author == author]
 
     def message(self, channel: str, ts: str) -> Message:
@@ -251,9 +267,16 @@ class LoopbackSlack:
         """Let the next calls take effect and answer as if they had not; status 0 cuts the connection."""
         self._faults.fail(method, Failure(error="internal_error", status=status, performed=True), times)
 
-    def delay_next(self, method: str, seconds: float, *, times: int = 1) -> None:
-        """Let the next calls of a method wait that many real seconds before anything is done."""
-        self._faults.delay(method, seconds, times)
+    def delay_next(self, method: str, seconds: float, *, taken: bool = False, times: int = 1) -> None:
+        """Let the next calls of a method be answered that many real seconds late; ``math.inf`` is never.
+
+        Args:
+            method: such as "chat.postMessage".
+            seconds: how late.
+            taken: what was asked is done at once, and only the answer is late; otherwise the call lies about untouched.
+            times: how many calls.
+        """
+        (self._faults.hold if taken else self._faults.delay)(method, seconds, times)
 
     def drop_sockets(self) -> int:
         """Cut every socket without a word; says how many."""
@@ -266,6 +289,34 @@ class LoopbackSlack:
     def lose_acknowledgements(self, count: int = 1) -> None:
         """Let the next acknowledgements be lost on their way: what they answer is sent again."""
         self._socket_mode.lose_acknowledgements(count)
+
+    def close_doors(self, seconds: float) -> None:
+        """Refuse every connection for so many real seconds, and cut those on which nothing is under way."""
+        self._server.close_doors(seconds)
+
+    def misbehave(self, seed: int) -> None:
+        """From now on do all of the above at random, the same for the same seed; users delete the bot's messages, too.
+
+        Who asks again often enough comes through. To connect goes well.
+        """
+        self._mischief = Mischief(
+            chance=Chance(seed, ERRORS),
+            faults=self._faults,
+            messages=lambda: self.messages(author="bot"),
+            delete=self._history.delete,
+            drop_sockets=self.drop_sockets,
+            close_doors=self.close_doors,
+        )
+
+    def behave(self) -> None:
+        """From now on let nothing go wrong, of what was planned either."""
+        self._faults.clear()
+        if self._mischief is not None:
+            self._mischief.over = True
+
+    def _arrived(self, method: str) -> None:
+        if self._mischief is not None:
+            self._mischief.arrived(method)
 
     def _happened(self, change: Change) -> None:
         """Tell observers what happened in a channel, then the app."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from adapters.loopback.slack.markup import unescape
 from adapters.loopback.slack.ping import Ping
@@ -48,6 +48,14 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reaction:
+    """An emoji's name, and who put it there."""
+
+    name: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """A message as it stands now, with its history.
 
@@ -64,6 +72,7 @@ class Message:
         thread_ts: the thread's first message, if this is a reply or has replies to it.
         asked_thread: the ``thread_ts`` of the call; differs from ``thread_ts`` where Slack posted it at top level.
         client_msg_id: what Slack's clients send along.
+        reactions: those it has now, oldest first.
         deleted: gone, or a tombstone.
     """
 
@@ -79,6 +88,7 @@ class Message:
     thread_ts: str | None = None
     asked_thread: str | None = None
     client_msg_id: str | None = None
+    reactions: tuple[Reaction, ...] = ()
     deleted: bool = False
 
     @property
@@ -102,6 +112,13 @@ class Message:
         return bool(self.edits)
 
     @property
+    def nonce(self) -> str | None:
+        """The nonce in its metadata, if there is one."""
+        payload = (self.content.metadata or {}).get("event_payload")
+        nonce = cast("Mapping[str, object]", payload).get("nonce") if isinstance(payload, Mapping) else None
+        return nonce if isinstance(nonce, str) else None
+
+    @property
     def pings(self) -> tuple[Ping, ...]:
         """What Slack would have resolved in any of its versions."""
         versions = (self.original, *(edit.content for edit in self.edits))
@@ -117,30 +134,51 @@ class Message:
         """It stands in another message's thread."""
         return self.thread_ts is not None and self.thread_ts != self.ts
 
+    @property
+    def is_tombstone(self) -> bool:
+        """It was deleted and has replies, so that its place is kept."""
+        return self.deleted and self.thread_ts == self.ts
+
 
 def to_wire(message: Message, team: str, app: str) -> dict[str, object]:
     """Write the message as the Web API and the Events API do."""
+    if message.is_tombstone:
+        return _tombstone(message)
+    content = message.content
     wire: dict[str, object] = {
         "type": "message",
         "user": message.user,
-        "text": message.content.text,
+        "text": content.text,
         "ts": message.ts,
         "team": team,
     }
-    if message.bot_id is not None:
-        wire |= {"bot_id": message.bot_id}
-    if message.author == "bot":
-        wire |= {"app_id": app}
-    if message.client_msg_id is not None:
-        wire |= {"client_msg_id": message.client_msg_id}
-    if message.thread_ts is not None:
-        wire |= {"thread_ts": message.thread_ts}
-    if message.edits:
-        wire |= {"edited": {"user": message.user, "ts": message.edits[-1].ts}}
-    if message.content.metadata is not None:
-        wire |= {"metadata": dict(message.content.metadata)}
-    if message.content.blocks:
-        wire |= {"blocks": list(message.content.blocks)}
-    if message.content.attachments:
-        wire |= {"attachments": list(message.content.attachments)}
-    return wire
+    more: dict[str, object] = {
+        "bot_id": message.bot_id,
+        "app_id": app if message.author == "bot" else None,
+        "client_msg_id": message.client_msg_id,
+        "thread_ts": message.thread_ts,
+        "edited": {"user": message.user, "ts": message.edits[-1].ts} if message.edits else None,
+        "metadata": dict(content.metadata) if content.metadata else None,
+        "blocks": list(content.blocks),
+        "attachments": list(content.attachments),
+        "reactions": _reactions(message.reactions),
+    }
+    return wire | {name: value for name, value in more.items() if value}
+
+
+def _tombstone(message: Message) -> dict[str, object]:
+    return {
+        "type": "message",
+        "subtype": "tombstone",
+        "text": "This message was deleted.",
+        "user": "USLACKBOT",
+        "hidden": True,
+        "ts": message.ts,
+        "thread_ts": message.thread_ts,
+    }
+
+
+def _reactions(reactions: tuple[Reaction, ...]) -> list[dict[str, object]]:
+    """Grouped by emoji."""
+    users = {each.name: [other.user for other in reactions if other.name == each.name] for each in reactions}
+    return [{"name": name, "users": who, "count": len(who)} for name, who in users.items()]

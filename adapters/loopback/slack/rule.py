@@ -178,7 +178,7 @@ METADATA_FORMAT = Rule(
 )
 MESSAGE_UNKNOWN = Rule(
     name="message_unknown",
-    says="chat.update and chat.delete need a message that exists.",
+    says="chat.update, chat.delete and reactions need a message that exists.",
     source=f"{METHODS}/chat.update",
     confidence=Confidence.DOCUMENTED,
     error="message_not_found",
@@ -224,9 +224,15 @@ THREAD_OF_REPLY = Rule(
 )
 TOMBSTONE = Rule(
     name="tombstone",
-    says="A deleted message that has replies leaves a tombstone, and its thread stays.",
-    source="https://github.com/sgratzl/slack_cleaner2/issues/29",
-    confidence=Confidence.CLAIMED,
+    says="A deleted message that has replies leaves a tombstone of Slackbot's in every listing, and its thread stays.",
+    source="https://github.com/sgratzl/slack_cleaner2/issues/29, https://github.com/hackclub/toriel/pull/238",
+    confidence=Confidence.MEASURED,
+)
+TOMBSTONE_EVENT = Rule(
+    name="tombstone_event",
+    says="Its deletion comes as message_changed, into the tombstone; any other as message_deleted.",
+    source="https://github.com/42wim/matterbridge/issues/600, https://github.com/openclaw/openclaw/pull/22035",
+    confidence=Confidence.MEASURED,
 )
 THREAD_UNKNOWN = Rule(
     name="thread_unknown",
@@ -234,6 +240,96 @@ THREAD_UNKNOWN = Rule(
     source=f"{METHODS}/conversations.replies",
     confidence=Confidence.DOCUMENTED,
     error="thread_not_found",
+)
+THREAD_ROOT = Rule(
+    name="thread_root",
+    says="conversations.replies gives the oldest replies first, and the root in front of them on every page, whatever "
+    "oldest, latest and limit say.",
+    source=f"{METHODS}/conversations.replies, https://github.com/rusq/slackdump/blob/master/thread.go",
+    confidence=Confidence.MEASURED,
+)
+CHANNEL_ORDER = Rule(
+    name="channel_order",
+    says="conversations.history gives the newest first and no replies; with oldest and without latest it begins with "
+    "the page at the oldest end.",
+    source=f"{METHODS}/conversations.history, https://github.com/slackhq/slack-api-docs/issues/4",
+    confidence=Confidence.MEASURED,
+)
+RANGE_OLDEST = Rule(
+    name="range_oldest",
+    says="A listing holds what is later than oldest, or of just that time with inclusive; oldest is a time.",
+    source=f"{METHODS}/conversations.history",
+    confidence=Confidence.DOCUMENTED,
+    error="invalid_ts_oldest",
+)
+RANGE_LATEST = Rule(
+    name="range_latest",
+    says="A listing holds what is earlier than latest, or of just that time with inclusive; latest is a time.",
+    source=f"{METHODS}/conversations.history",
+    confidence=Confidence.DOCUMENTED,
+    error="invalid_ts_latest",
+)
+CURSOR = Rule(
+    name="cursor",
+    says="A listing that does not fit on a page says has_more and next_cursor; another cursor is refused. A limit over "
+    "what the method gives (1,000 replies, 999 of a channel) is taken for that.",
+    source="https://docs.slack.dev/apis/web-api/pagination",
+    confidence=Confidence.DOCUMENTED,
+    error="invalid_cursor",
+)
+METADATA_ASKED = Rule(
+    name="metadata_asked",
+    says="A listing shows metadata with include_all_metadata only.",
+    source=f"{METHODS}/conversations.history",
+    confidence=Confidence.DOCUMENTED,
+)
+QUERY_ONLY = Rule(
+    name="query_only",
+    says="conversations.replies reads no JSON: unlike others, it is not said to.",
+    source="https://github.com/slack-ruby/slack-api-ref/tree/master/docs.slack.dev/methods",
+    confidence=Confidence.CLAIMED,
+)
+READ_SCOPE = Rule(
+    name="read_scope",
+    says="Reading needs the history scope of the conversation's type: channels, groups, im.",
+    source=f"{METHODS}/conversations.history",
+    confidence=Confidence.DOCUMENTED,
+    error="missing_scope",
+)
+REACTION_ITEM = Rule(
+    name="reaction_item",
+    says="A reaction needs a channel and a timestamp.",
+    source=f"{METHODS}/reactions.add",
+    confidence=Confidence.DOCUMENTED,
+    error="no_item_specified",
+)
+REACTION_TIME = Rule(
+    name="reaction_time",
+    says="The timestamp of a reaction is a message id.",
+    source=f"{METHODS}/reactions.add",
+    confidence=Confidence.DOCUMENTED,
+    error="bad_timestamp",
+)
+REACTION_NAME = Rule(
+    name="reaction_name",
+    says="The name of a reaction is an emoji's, without colons. What a name looks like is a guess.",
+    source=f"{METHODS}/reactions.add",
+    confidence=Confidence.DOCUMENTED,
+    error="invalid_name",
+)
+REACTION_ONCE = Rule(
+    name="reaction_once",
+    says="The bot cannot add a reaction that it has added.",
+    source=f"{METHODS}/reactions.add",
+    confidence=Confidence.DOCUMENTED,
+    error="already_reacted",
+)
+REACTION_UNKNOWN = Rule(
+    name="reaction_unknown",
+    says="The bot cannot remove a reaction that it has not added.",
+    source=f"{METHODS}/reactions.remove",
+    confidence=Confidence.DOCUMENTED,
+    error="no_reaction",
 )
 ACKNOWLEDGE_IN_TIME = Rule(
     name="acknowledge_in_time",
@@ -336,7 +432,21 @@ RULES: tuple[Rule, ...] = (
     THREAD_GONE,
     THREAD_OF_REPLY,
     TOMBSTONE,
+    TOMBSTONE_EVENT,
     THREAD_UNKNOWN,
+    THREAD_ROOT,
+    CHANNEL_ORDER,
+    RANGE_OLDEST,
+    RANGE_LATEST,
+    CURSOR,
+    METADATA_ASKED,
+    QUERY_ONLY,
+    READ_SCOPE,
+    REACTION_ITEM,
+    REACTION_TIME,
+    REACTION_NAME,
+    REACTION_ONCE,
+    REACTION_UNKNOWN,
     ACKNOWLEDGE_IN_TIME,
     REDELIVERY,
     ENVELOPE_FIELDS,

@@ -1,6 +1,8 @@
 """The wire: HTTP and sockets on 127.0.0.1. What a call means is decided elsewhere."""
 
+import asyncio
 import json
+import socket
 from typing import cast
 
 import anyio
@@ -15,6 +17,9 @@ from adapters.loopback.slack.socket_mode import Frame, SocketMode
 from adapters.loopback.slack.workspace import Workspace
 
 HOST = "127.0.0.1"
+
+_NO_JSON = frozenset({"conversations.replies"})
+"""Methods whose specification does not say that they take JSON; what is sent so is not read."""
 
 
 class Server:
@@ -33,7 +38,10 @@ class Server:
         self._tickets = tickets
         self._workspace = workspace
         self._links: dict[web.WebSocketResponse, web.Request] = {}
+        self._calling: set[web.RequestHandler] = set()
         self._runner: web.AppRunner | None = None
+        self._door: asyncio.Server | None = None
+        self._opening: asyncio.Task[None] | None = None
         self._port = 0
 
     @property
@@ -48,16 +56,42 @@ class Server:
         app.router.add_get("/link/", self._link)
         self._runner = web.AppRunner(app, shutdown_timeout=1.0, access_log=None)
         await self._runner.setup()
-        await web.TCPSite(self._runner, HOST, port).start()
-        self._port = cast("tuple[str, int]", self._runner.addresses[0])[1]
+        await self._open(port)
 
     async def stop(self) -> None:
         """Close every socket and stop listening."""
+        if self._opening is not None:
+            self._opening.cancel()
         for link in tuple(self._links):
             await link.close()
+        if self._door is not None:
+            self._door.close()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+    def close_doors(self, seconds: float) -> None:
+        """Refuse every connection for so many real seconds, and cut those that nobody uses.
+
+        What is under way goes on, on a connection that takes no other call.
+        """
+        if self._door is None or self._runner is None or self._runner.server is None:
+            return
+        self._door.close()
+        self._door = None
+        busy = self._calling | {request.protocol for request in self._links.values()}
+        for connection in self._runner.server.connections:
+            if connection not in busy and connection.transport is not None:
+                connection.transport.close()
+        self._opening = asyncio.create_task(self._open(self._port, seconds))
+
+    async def _open(self, port: int, seconds: float = 0.0) -> None:
+        await anyio.sleep(seconds)
+        assert self._runner is not None  # noqa: S101 - told to the type checker: doors are opened by a server that runs
+        assert self._runner.server is not None  # noqa: S101 - as above
+        listener = socket.create_server((HOST, port), backlog=128)
+        self._port = listener.getsockname()[1]
+        self._door = await asyncio.get_running_loop().create_server(self._runner.server, sock=listener)
 
     def drop_links(self) -> int:
         """Cut every socket without a word, as a broken network does; says how many."""
@@ -69,11 +103,18 @@ class Server:
     async def _call(self, request: web.Request) -> web.Response:
         arguments = await _read_arguments(request)
         token = request.headers.get("Authorization", "").removeprefix("Bearer ") or arguments.text("token")
-        answer = await self._desk.call(request.match_info["method"], token, arguments)
+        self._calling.add(request.protocol)
+        try:
+            answer = await self._desk.call(request.match_info["method"], token, arguments)
+        finally:
+            self._calling.discard(request.protocol)
         if answer.status == 0:
             _cut(request)
             return web.Response()
-        return _respond(answer, self._workspace.scopes)
+        response = _respond(answer, self._workspace.scopes)
+        if self._door is None:
+            response.force_close()
+        return response
 
     async def _link(self, request: web.Request) -> web.WebSocketResponse:
         ticket = request.query.get("ticket", "")
@@ -126,7 +167,7 @@ async def _write(link: web.WebSocketResponse, frames: MemoryObjectReceiveStream[
 async def _read_arguments(request: web.Request) -> Arguments:
     values: dict[str, object] = dict(request.query)
     if request.content_type == "application/json":
-        sent: object = await request.json()
+        sent: object = None if request.match_info["method"] in _NO_JSON else await request.json()
         values |= cast("Frame", sent) if isinstance(sent, dict) else {}
     else:
         values |= {name: value for name, value in (await request.post()).items() if isinstance(value, str)}

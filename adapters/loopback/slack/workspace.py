@@ -46,7 +46,9 @@ class Workspace:
         "channels:history",
         "channels:read",
         "chat:write",
+        "groups:history",
         "im:history",
+        "mpim:history",
         "reactions:write",
         "users:read",
     )

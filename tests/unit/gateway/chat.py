@@ -9,9 +9,23 @@ import anyio
 from gateway.access import ANY, Allow
 from gateway.adapter import Adapter, Budget, Capabilities, Receive
 from gateway.address import Address
-from gateway.conversation import Platform
-from gateway.inbound import Inbound, MessageReceived
-from gateway.operation import EditMessage, Operation, Outcome, Performed, PostMessage, RateLimited
+from gateway.inbound import Command, CommandReceived, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.operation import (
+    DeleteMessage,
+    EditMessage,
+    MarkWaiting,
+    Operation,
+    Outcome,
+    Performed,
+    PostMessage,
+    RateLimited,
+    ReadThread,
+    Said,
+    StartStream,
+    ThreadRead,
+    UnmarkWaiting,
+)
+from gateway.platform import Platform
 
 CHANNEL = Budget(name="post", scope="channel", rate=1.0, burst=1)
 ACCOUNT = Budget(name="posts", scope="account", rate=4.0, burst=4)
@@ -43,7 +57,29 @@ def message(text: str, *, number: int = 1, address: Address | None = None, user:
         user=user,
         text=text,
         direct=False,
+        first=True,
     )
+
+
+def command(word: Command, *, number: int, address: Address | None = None, user: str = "U1") -> CommandReceived:
+    return CommandReceived(
+        event_id=f"event {number}",
+        message_id=f"message {number}",
+        address=address or place(),
+        user=user,
+        command=word,
+        direct=False,
+    )
+
+
+def edited(changed: MessageReceived, text: str, *, number: int) -> MessageEdited:
+    """A message that reads otherwise now."""
+    event_id = f"event {number}"
+    return MessageEdited(event_id=event_id, message=replace(changed, event_id=event_id, text=text))
+
+
+def deleted(gone: MessageReceived, *, number: int) -> MessageDeleted:
+    return MessageDeleted(event_id=f"event {number}", message_id=gone.message_id, address=gone.address)
 
 
 @dataclass(slots=True)
@@ -52,7 +88,9 @@ class Posted:
 
     address: Address
     text: str
+    nonce: str = ""
     edits: int = 0
+    deleted: bool = False
 
 
 @dataclass(slots=True)
@@ -63,6 +101,11 @@ class Call:
     began: float
     ended: float | None = None
     outcome: Outcome | None = None
+
+    @property
+    def text(self) -> str:
+        """What it was to show, if anything."""
+        return getattr(self.operation, "text", "")
 
 
 @dataclass
@@ -80,6 +123,8 @@ class Chat:
     time_scale: float = 1.0
     fates: deque[Outcome] = field(default_factory=deque[Outcome])
     inbox: Iterable[Inbound] = ()
+    said: list[Said] = field(default_factory=list[Said])
+    marked: set[str] = field(default_factory=set[str])
     messages: list[Posted] = field(default_factory=list[Posted])
     calls: list[Call] = field(default_factory=list[Call])
     refusals: int = 0
@@ -101,20 +146,51 @@ class Chat:
 
     def texts(self, address: Address | None = None) -> list[str]:
         """What the screen shows, oldest first."""
-        return [posted.text for posted in self.messages if address is None or posted.address == address]
+        return [
+            posted.text
+            for posted in self.messages
+            if not posted.deleted and (address is None or posted.address == address)
+        ]
 
     def _show(self, operation: Operation) -> Outcome:
-        if isinstance(operation, PostMessage):
-            self.messages.append(Posted(operation.address, operation.text))
-            return Performed(message_id=str(len(self.messages) - 1))
-        posted = self.messages[int(operation.message_id)]
-        posted.text, posted.edits = operation.text, posted.edits + 1
+        match operation:
+            case PostMessage() | StartStream():
+                self.messages.append(Posted(operation.address, operation.text, operation.nonce))
+                return Performed(message_id=str(len(self.messages) - 1))
+            case EditMessage():
+                posted = self.messages[int(operation.message_id)]
+                posted.text, posted.edits = operation.text, posted.edits + 1
+            case DeleteMessage():
+                self.messages[int(operation.message_id)].deleted = True
+            case ReadThread():
+                return ThreadRead(messages=(*self.said, *self._ours(operation.address))[-operation.limit :])
+            case MarkWaiting():
+                self.marked.add(operation.message_id)
+            case UnmarkWaiting():
+                self.marked.discard(operation.message_id)
+            case _:
+                msg = f"no chat of this kind does {operation}"
+                raise AssertionError(msg)
         return Performed(message_id=operation.message_id)
+
+    def _ours(self, address: Address) -> Iterable[Said]:
+        for number, posted in enumerate(self.messages):
+            if posted.address == address and not posted.deleted:
+                yield Said(message_id=str(number), user="bot", text=posted.text, ours=True, nonce=posted.nonce)
+
+    def _budgets(self, operation: Operation) -> tuple[Budget, ...]:
+        match operation:
+            case PostMessage():
+                return self.capabilities.post
+            case EditMessage():
+                return self.capabilities.edit
+            case _:
+                return ()
 
     def _refused(self, operation: Operation) -> Outcome | None:
         """Refuse what comes faster than the budgets allow, by counting what came in every window until now."""
         now = anyio.current_time() * self.time_scale
-        budgets = self.capabilities.edit if isinstance(operation, EditMessage) else self.capabilities.post
+        budgets = self._budgets(operation)
         used = [self._used.setdefault((budget.name, _scope(budget, operation)), []) for budget in budgets]
         for budget, times in zip(budgets, used, strict=True):
             for first, since in enumerate(times):

@@ -1,21 +1,12 @@
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from gateway.access import Allow, Ids, admits, warnings
 from gateway.address import Address
 from gateway.inbound import MessageReceived
+from tests.cases import case
 
-CASES = Path(__file__).parents[2] / "cases" / "access.jsonl"
 USERS = Ids(name="allow_users", pattern="U[0-9]+", find="Look at the profile.")
 CHANNELS = Ids(name="allow_channels", pattern="C[0-9]+", find="Look at the channel.")
-
-
-def case(identifier: str) -> dict[str, Any]:
-    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
-    return next(recorded for recorded in cases if recorded["id"] == identifier)
 
 
 def message(user: str, channel: str, *, direct: bool = False) -> MessageReceived:

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from gateway import agent as loop
-from gateway.agent import Answer, answer
+from gateway.agent import Answer, Stop, answer
 from gateway.event import (
     AgentEnd,
     AgentStart,
@@ -35,13 +35,16 @@ pytestmark = pytest.mark.virtual_time
 ASKED = (UserMessage(text="<U1> Hello?"),)
 
 
-async def run(
-    model: Model, stream: EventStream | None = None, stop: anyio.CancelScope | None = None
-) -> tuple[Answer, list[Event]]:
+def after(seconds: float) -> Stop:
+    """A stop that comes by itself."""
+    return Stop(scope=anyio.CancelScope(deadline=anyio.current_time() + seconds))
+
+
+async def run(model: Model, stream: EventStream | None = None, stop: Stop | None = None) -> tuple[Answer, list[Event]]:
     """What a run came to, and what it told."""
     stream = stream or EventStream("r1")
     with anyio.fail_after(60):
-        answered = await answer(agent(model), ASKED, stream, stop=stop or anyio.CancelScope())
+        answered = await answer(agent(model), ASKED, stream, stop=stop or Stop())
         events = [envelope.event async for envelope in stream]
     return answered, events
 
@@ -89,7 +92,7 @@ async def test_every_reason_to_stop_ends_the_run_by_its_name(stop_reason: StopRe
 async def test_an_error_ends_the_run_with_the_text_that_came_before_it(text: str) -> None:
     answered, events = await run(Model([broken(text)]))
     check_run(events)
-    assert answered == Answer(reason="error", text=text, native=None)
+    assert answered == Answer(reason="error", text=text, native=None, error="overloaded")
     assert events[-1] == AgentEnd(reason="error", final_response=text, turn_count=1, message_count=1, usage=Usage())
     assert [event.error_type for event in events if isinstance(event, Error)] == ["overloaded"]
 
@@ -103,7 +106,7 @@ async def test_a_model_that_just_stops_has_not_finished_its_answer() -> None:
 
 async def test_an_answer_that_breaks_behind_its_native_form_is_not_kept_in_it() -> None:
     answered, _ = await run(Model([[*spoken("Half"), native("Half"), *broken("")]]))
-    assert answered == Answer(reason="error", text="Half", native=None)
+    assert answered == Answer(reason="error", text="Half", native=None, error="overloaded")
 
 
 async def test_nobody_reading_ends_the_run_and_closes_the_connection(caplog: pytest.LogCaptureFixture) -> None:
@@ -139,7 +142,7 @@ TALKING: list[Item] = [
 @pytest.mark.parametrize("seconds", range(0, 16, 2))
 async def test_a_run_that_is_stopped_leaves_nothing_open_wherever_the_model_was(seconds: int) -> None:
     model = Model([[*spoken("Half an answer"), *CALLING, *CALLED, *TALKING]], pace=1.0)
-    stop = anyio.CancelScope(deadline=anyio.current_time() + seconds + 0.5)
+    stop = after(seconds + 0.5)
     began = anyio.current_time()
     answered, events = await run(model, stop=stop)
     check_run(events)
@@ -155,7 +158,7 @@ async def test_a_run_that_is_stopped_leaves_nothing_open_wherever_the_model_was(
 
 
 async def test_a_tool_call_that_is_stopped_halfway_has_no_input() -> None:
-    stop = anyio.CancelScope(deadline=anyio.current_time() + 4)
+    stop = after(4)
     _, events = await run(Model([[*CALLING, *CALLED]], pace=1.2), stop=stop)
     check_run(events)
     (ended,) = (event for event in events if isinstance(event, ToolUseEnd))
@@ -163,29 +166,29 @@ async def test_a_tool_call_that_is_stopped_halfway_has_no_input() -> None:
 
 
 async def test_a_run_that_was_stopped_before_it_began_ends_in_order() -> None:
-    stop = anyio.CancelScope()
-    stop.cancel()
+    stop = Stop()
+    stop("stopped")
     answered, events = await run(Model([whole("Hello.")]), stop=stop)
     check_run(events)
-    assert answered == Answer(reason="error", text="", native=None)
+    assert answered == Answer(reason="stopped", text="", native=None)
 
 
 async def test_an_answer_that_was_whole_when_it_was_stopped_stays_whole() -> None:
-    stop = anyio.CancelScope(deadline=anyio.current_time() + 5)
+    stop = after(5)
     answered, events = await run(Model([whole("Hello.")], linger=50), stop=stop)
     check_run(events)
     assert answered == Answer(reason="complete", text="Hello.", native=native("Hello."))
 
 
 async def test_why_a_run_was_stopped_is_logged_under_its_id(caplog: pytest.LogCaptureFixture) -> None:
-    await run(Model([whole("Hello.")], pace=1.0), stop=anyio.CancelScope(deadline=anyio.current_time() + 2))
-    assert "run r1: unknown: stopped, because the answer cannot be shown" in caplog.text
+    await run(Model([whole("Hello.")], pace=1.0), stop=after(2))
+    assert "run r1: unknown: stopped before its end" in caplog.text
 
 
 async def test_what_nobody_thought_of_passes_through_and_closes_the_stream() -> None:
     model, stream = Model([[*spoken("Half"), Bug("oops")]]), EventStream("r1")
     with pytest.raises(Bug):
-        await answer(agent(model), ASKED, stream, stop=anyio.CancelScope())
+        await answer(agent(model), ASKED, stream, stop=Stop())
     with anyio.fail_after(5):
         events = [envelope.event async for envelope in stream]
     assert not any(isinstance(event, AgentEnd) for event in events)
@@ -195,7 +198,7 @@ async def test_what_nobody_thought_of_passes_through_and_closes_the_stream() -> 
 async def test_a_cancelled_run_closes_the_stream_and_the_connection() -> None:
     model, stream = Model([whole("word " * 100)], pace=1.0), EventStream("r1")
     with anyio.move_on_after(10) as scope:
-        await answer(agent(model), ASKED, stream, stop=anyio.CancelScope())
+        await answer(agent(model), ASKED, stream, stop=Stop())
     assert scope.cancelled_caught
     assert model.open == 0
     with anyio.fail_after(5):

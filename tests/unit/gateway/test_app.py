@@ -13,17 +13,19 @@ from gateway import app
 from gateway.access import Allow
 from gateway.adapter import Receive
 from gateway.app import GRACE, Parts, assemble, configure, serve
+from gateway.command import HELP
 from gateway.configuration import Configuration, Document
 from gateway.conversation import RunEnded
 from gateway.error import AdapterError, ConfigurationError, StoreError
 from gateway.event import Envelope
-from gateway.inbound import Ignored, Inbound
+from gateway.inbound import Command, Ignored, Inbound, MessageEdited
+from gateway.notice import ENDINGS
 from gateway.operation import Operation, Outcome, RateLimited
 from gateway.store import Store
 from gateway.stores.database import Database, Row, Statement
-from gateway.stores.mailbox import APPEND, Mailbox
+from gateway.stores.mailbox import APPEND, KEEP, Mailbox
 from gateway.stores.sqlite import MemoryDatabase
-from tests.unit.gateway.chat import EVERYBODY, Chat, message, place, platform
+from tests.unit.gateway.chat import EVERYBODY, Chat, command, message, place, platform
 from tests.unit.gateway.model import Model, agent, whole
 
 SLACK = "[slack]\nbot_token = 'env:BOT'\napp_token = 'env:APP'\n"
@@ -181,16 +183,17 @@ async def opened(database: Database) -> AsyncGenerator[Store]:
 
 
 class Full:
-    """A database that has no room for what was said for some seconds."""
+    """A database that has no room for something, what was said for example, for some seconds."""
 
-    def __init__(self, database: MemoryDatabase, seconds: float) -> None:
+    def __init__(self, database: MemoryDatabase, seconds: float, *, sql: str = APPEND) -> None:
         self.database = database
+        self.sql = sql
         self.until = anyio.current_time() + seconds
         self.name = database.name
         self.dialect = database.dialect
 
     async def transaction(self, statements: Sequence[Statement]) -> list[list[Row]] | None:
-        if anyio.current_time() < self.until and any(statement.sql == APPEND for statement in statements):
+        if anyio.current_time() < self.until and any(statement.sql.startswith(self.sql) for statement in statements):
             msg = "no room"
             raise StoreError(msg)
         return await self.database.transaction(statements)
@@ -285,7 +288,7 @@ async def test_a_run_that_does_not_end_is_left_after_the_grace_and_begins_again_
         await served(gateway(database, Model([whole("Hello. " * 50)], pace=1.0), chat), 1)
         assert anyio.current_time() - began == pytest.approx(1 + GRACE)
         assert await stored(database) == 1
-        again = Chat(latency=0.0)
+        again = Chat(latency=0.0, messages=chat.messages)
         await served(gateway(database, Model([whole("Hello again.")]), again), 5)
         assert again.texts() == ["Hello again."]
 
@@ -417,3 +420,112 @@ async def test_a_rate_limit_does_not_outlast_the_grace() -> None:
         await served(gateway(database, Model([whole("Hello.")]), chat), 1)
         assert await stored(database) == 1
     assert anyio.current_time() - began == pytest.approx(1 + GRACE)
+
+
+# What an adapter gives its events to.
+
+SOME = Allow(users=frozenset({"U1"}), channels=frozenset({"C1"}))
+
+
+@dataclass
+class Typing(Chat):
+    """A platform on which people write now and then: seconds to wait, and what they write."""
+
+    script: Sequence[tuple[float, Inbound]] = ()
+
+    async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+        ready()
+        for seconds, inbound in self.script:
+            await anyio.sleep(seconds)
+            await receive(inbound)
+        await anyio.sleep_forever()
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize(
+    ("word", "where", "who", "answered"),
+    [("help", "C1", "U1", True), ("help", "C1", "U2", False), ("new", "C2", "U1", False), ("stop", "C1", "", False)],
+)
+async def test_x02_a_command_is_obeyed_for_whom_a_message_would_be_answered(
+    word: Command, where: str, who: str, answered: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = Chat(latency=0.0, inbox=[command(word, number=1, address=place(where), user=who)])
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello.")]), chat, allow=SOME), 5)
+        assert await (await Mailbox.open(database)).open_commands() == []
+    assert chat.texts() == [HELP] * answered
+    assert (f"{who} is not allowed to use the bot" in caplog.text) is not answered
+
+
+@pytest.mark.virtual_time
+async def test_a_stranger_stops_nobodys_answer() -> None:
+    script = [(1.0, message("Hi!")), (2.0, command("stop", number=2, user="U2"))]
+    chat = Typing(latency=0.0, script=script)
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello, you.")], pace=1.0), chat, allow=SOME), 60)
+    assert chat.texts() == ["Hello, you."]
+
+
+@pytest.mark.virtual_time
+async def test_a_command_takes_effect_when_it_is_stored() -> None:
+    script = [(1.0, message("Hi!")), (2.0, command("stop", number=2)), (0.0, message("And now?", number=3))]
+    chat = Typing(latency=0.0, script=script)
+    model = Model([whole("Hello, you."), whole("Yes.")], pace=1.0)
+    with MemoryDatabase() as database:
+        await served(gateway(database, model, chat, allow=SOME), 60)
+        assert await stored(database) == 0
+    assert chat.texts()[-2:] == [ENDINGS["stopped"], "Yes."]
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize(("who", "asked"), [("U1", "Good."), ("U2", "Bad.")], ids=["a friend", "a stranger"])
+async def test_x02_an_edit_counts_only_from_whom_a_message_would(who: str, asked: str) -> None:
+    waiting = message("Bad.", number=2)
+    edit = MessageEdited(event_id="event 3", message=replace(waiting, event_id="event 3", text="Good.", user=who))
+    chat = Typing(latency=0.0, script=[(1.0, message("Hi!")), (0.1, waiting), (0.1, edit)])
+    model = Model([whole("Hello.")], pace=1.0)
+    with MemoryDatabase() as database:
+        await served(gateway(database, model, chat, allow=SOME), 60)
+    assert [request.messages[-1].text for request in model.requests] == ["<U1> Hi!", f"<U1> {asked}"]
+
+
+@pytest.mark.virtual_time
+async def test_a_stop_ends_an_answer_also_while_the_gateway_ends() -> None:
+    stop = anyio.Event()
+    chat = Typing(latency=0.0, script=[(1.0, message("Hi!")), (3.0, command("stop", number=2))])
+    began = anyio.current_time()
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello. " * 50)], pace=1.0), chat), 2, stop=stop)
+        assert await stored(database) == 0
+        assert len(await (await Mailbox.open(database)).open_commands()) == 1
+        assert anyio.current_time() - began < GRACE
+        assert chat.texts()[-1] == ENDINGS["stopped"]
+        again = Chat(latency=0.0)
+        await served(gateway(database, Model([whole("No.")]), again), 5)
+        assert again.texts() == []  # what a stop does, it has done
+
+
+@pytest.mark.virtual_time
+async def test_what_the_store_refuses_is_not_acted_upon_and_the_platform_hears_of_it() -> None:
+    refused: list[StoreError] = []
+
+    @dataclass
+    class Repeating(Chat):
+        async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
+            ready()
+            while True:
+                try:
+                    await receive(command("help", number=1))
+                except StoreError as error:
+                    refused.append(error)
+                    await anyio.sleep(1)
+                else:
+                    break
+            await anyio.sleep_forever()
+
+    chat = Repeating(latency=0.0)
+    with MemoryDatabase() as database:
+        parts = gateway(database, Model([whole("Hello.")]), chat)
+        await served(replace(parts, store=opened(Full(database, 3, sql=KEEP.partition("{")[0]))), 60)
+    assert len(refused) == 3
+    assert chat.texts() == [HELP]

@@ -1,163 +1,38 @@
 """Conversations on virtual time: the real mailbox in memory, a model and a chat platform in memory."""
 
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import cast
 
 import anyio
 import pytest
-from anyio.abc import TaskGroup
 
 from gateway import history
 from gateway.access import ANY, Allow
 from gateway.adapter import Adapter
-from gateway.address import Address
-from gateway.conversation import ATTEMPTS, STORE_PAUSES, Conversations, Platform, RunEnded
-from gateway.delivery import Delivery
+from gateway.command import NEW
+from gateway.conversation import ATTEMPTS, Conversations
+from gateway.delivery import Deliverable, Delivery, Record, no_record
 from gateway.error import OwnershipLostError, StoreError
-from gateway.event import Envelope
+from gateway.event import TextDelta
 from gateway.grammar import check_run
-from gateway.history import Answered, Asked
+from gateway.history import INTERRUPTED, STOPPED, Answered, Unseen
 from gateway.inbound import Inbound
-from gateway.operation import Forbidden, RateLimited, Unknown
-from gateway.provider import Item, UserMessage
-from gateway.reply import DOUBTS, ENDINGS, FAILURES, Reply
-from gateway.store import Work
-from gateway.stores.database import Row, Statement
+from gateway.notice import ENDINGS, FAILURES
+from gateway.operation import Forbidden, PostMessage, RateLimited, Unknown
+from gateway.patience import STORE_PAUSES
+from gateway.provider import AssistantMessage, Item, UserMessage
+from gateway.reply import DOUBTS
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
-from tests.unit.gateway.chat import Chat, message, place, platform
+from tests.unit.gateway.chat import CAPABILITIES, Chat, command, message, place, platform
+from tests.unit.gateway.house import House, asked, finish, house, kill
 from tests.unit.gateway.model import Bug, Model, agent, broken, native, spoken, whole
 
 pytestmark = pytest.mark.virtual_time
 
-
-@dataclass
-class Reluctant:
-    """A store that refuses what it is told to, as often as it is told to, and knows when it was asked for what."""
-
-    store: Mailbox
-    refusals: defaultdict[str, list[StoreError]] = field(default_factory=lambda: defaultdict(list))
-    asked: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-
-    async def ingest(self, inbound: Inbound) -> bool:
-        return await self.store.ingest(inbound)
-
-    async def claim(self, limit: int) -> list[str]:
-        self._hear("claim")
-        return await self.store.claim(limit)
-
-    async def load(self, conversation: str) -> Work | None:
-        self._hear("load")
-        return await self.store.load(conversation)
-
-    async def finish(self, work: Work, entries: Sequence[str]) -> None:
-        self._hear("finish")
-        await self.store.finish(work, entries)
-
-    async def reject(self, conversation: str, sequence: int) -> None:
-        self._hear("reject")
-        await self.store.reject(conversation, sequence)
-
-    async def postpone(self, work: Work) -> None:
-        self._hear("postpone")
-        await self.store.postpone(work)
-
-    async def release(self, conversation: str) -> None:
-        self._hear("release")
-        await self.store.release(conversation)
-
-    async def open_messages(self) -> int:
-        return await self.store.open_messages()
-
-    async def wait_due(self) -> None:
-        await self.store.wait_due()
-
-    async def prune(self, older_than: float) -> int:
-        return await self.store.prune(older_than)
-
-    def _hear(self, what: str) -> None:
-        self.asked[what].append(anyio.current_time())
-        if self.refusals[what]:
-            raise self.refusals[what].pop()
-
-
-@dataclass
-class House:
-    """All that conversations need, and what was seen of their runs."""
-
-    database: MemoryDatabase
-    store: Reluctant
-    chat: Chat
-    conversations: Conversations
-    events: dict[str, list[Envelope]] = field(default_factory=dict[str, list[Envelope]])
-    ended: list[RunEnded] = field(default_factory=list[RunEnded])
-
-    async def query(self, sql: str, *parameters: str) -> list[Row]:
-        """What the database says."""
-        rows = await self.database.transaction([Statement(sql=sql, parameters=parameters)])
-        assert rows is not None
-        return rows[0]
-
-    async def said(self, address: Address) -> list[history.Entry]:
-        """The history of a conversation."""
-        await self.store.ingest(message("?", number=999, address=address))
-        await self.store.claim(9)
-        work = await self.store.load(address.key)
-        assert work is not None
-        return [history.from_json(entry) for entry in work.history]
-
-
-@asynccontextmanager
-async def house(
-    model: Model,
-    chat: Chat | None = None,
-    *,
-    limit: int = 10,
-    inbox: Sequence[Inbound] = (),
-    platforms: dict[str, Platform] | None = None,
-    delivery: Delivery | None = None,
-    history_characters: int = 100_000,
-) -> AsyncGenerator[tuple[House, TaskGroup]]:
-    """A gateway without its edges. Inside the context conversations are not running yet."""
-    chat = chat or Chat(latency=0.0)
-    with MemoryDatabase() as database:
-        store, delivery = Reluctant(await Mailbox.open(database)), delivery or Delivery()
-
-        def watch(seen: Envelope | RunEnded) -> None:
-            if isinstance(seen, RunEnded):
-                rooms.ended.append(seen)
-            else:
-                rooms.events.setdefault(seen.run_id, []).append(seen)
-
-        conversations = Conversations(
-            store=store,
-            agent=agent(model, history_characters),
-            delivery=delivery,
-            platforms={"chat": platform(chat)} if platforms is None else platforms,
-            watch=watch,
-            limit=limit,
-        )
-        rooms = House(database, store, chat, conversations)
-        for inbound in inbox:
-            await store.ingest(inbound)
-        with anyio.fail_after(10_000):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(delivery.run)
-                yield rooms, tasks
-                tasks.cancel_scope.cancel()
-
-
-async def finish(rooms: House) -> None:
-    """Run until nothing is open any more, and then to the end."""
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(rooms.conversations.run)
-        while await rooms.store.open_messages():  # noqa: ASYNC110 - the clock is virtual, and the store tells nobody
-            await anyio.sleep(1)
-        rooms.conversations.stop()
+READS = replace(CAPABILITIES, reconciliation="read")
 
 
 async def test_a_message_is_answered_and_the_answer_remembered() -> None:
@@ -165,7 +40,7 @@ async def test_a_message_is_answered_and_the_answer_remembered() -> None:
         await finish(rooms)
         assert rooms.chat.texts() == ["Hello, you."]
         assert await rooms.said(place()) == [
-            Asked(speaker="U1", text="Hi!"),
+            asked("Hi!"),
             Answered(text="Hello, you.", native=native("Hello, you.")),
         ]
 
@@ -349,7 +224,7 @@ async def test_a_message_that_cannot_be_read_is_set_aside_and_the_conversation_g
         await finish(rooms)
         assert rooms.chat.texts(place()) == rooms.chat.texts(place("C2")) == ["Hello."]
         assert await rooms.said(place()) == [
-            Asked(speaker="U1", text="Hi?"),
+            asked("Hi?", 2),
             Answered(text="Hello.", native=native("Hello.")),
         ]
     assert len(model.requests) == 2
@@ -370,7 +245,7 @@ async def test_a_run_that_crashes_is_not_tried_again_before_its_operation_in_fli
     model, chat = Model([[*spoken("Half"), Bug("oops")], whole("Hello.")], pace=0.1), Chat(latency=10.0)
     async with house(model, chat, inbox=[message("Hi!")]) as (rooms, _):
         await finish(rooms)
-    assert chat.texts() == ["Half", "Hello."]
+    assert chat.texts() == ["Hello."]
     assert all(one.ended is not None and one.ended <= other.began for one, other in pairwise(chat.calls))
 
 
@@ -379,12 +254,14 @@ class Stumbling(Delivery):
 
     stumbles = 1
 
-    async def show(self, reply: Reply, adapter: Adapter) -> None:
+    async def show(
+        self, reply: Deliverable, adapter: Adapter, *, record: Record = no_record, name: str | None = None
+    ) -> None:
         if not self.stumbles:
-            return await super().show(reply, adapter)
+            return await super().show(reply, adapter, record=record, name=name)
         self.stumbles -= 1
         with anyio.move_on_after(5):
-            await super().show(reply, adapter)
+            await super().show(reply, adapter, record=record, name=name)
         msg = "oops"
         raise Bug(msg)
 
@@ -436,7 +313,8 @@ async def test_an_error_is_told_in_a_sentence_and_the_half_answer_remembered() -
         assert half == "Half an answ"
         assert sentence == f"{FAILURES['overloaded']} Reference: {rooms.ended[0].run_id})"
         assert "secret" not in sentence
-        assert await rooms.said(place()) == [Asked(speaker="U1", text="Hi!"), Answered(text="Half an answ")]
+        half = Answered(text="Half an answ", reason="error", error="overloaded")
+        assert await rooms.said(place()) == [asked("Hi!"), half]
 
 
 async def test_a_reply_that_may_not_be_shown_ends_the_run_and_the_next_message_is_answered(
@@ -462,7 +340,7 @@ async def test_a_reply_that_may_not_be_shown_stops_the_model() -> None:
         assert (ended.reason, ended.failure) == ("error", "is_archived")
         check_run([envelope.event for envelope in rooms.events[ended.run_id]])
         assert model.open == 0
-        assert await rooms.said(place()) == [Asked(speaker="U1", text="Hi!")]
+        assert await rooms.said(place()) == [asked("Hi!")]
 
 
 async def test_an_answer_whose_post_stays_in_doubt_is_given_up_and_not_remembered() -> None:
@@ -472,7 +350,9 @@ async def test_an_answer_whose_post_stays_in_doubt_is_given_up_and_not_remembere
         await finish(rooms)
         assert rooms.ended[0].failure is not None
         assert len(chat.calls) == DOUBTS
-        assert await rooms.said(place()) == [Asked(speaker="U1", text="Hi!")]
+        said = await rooms.said(place())
+        assert said == [asked("Hi!"), Answered(text="Hello.", native=native("Hello.")), Unseen()]
+        assert history.messages([*said, asked("?")], room=100) == (UserMessage(text="<U1> Hi!\n\n<U1> ?"),)
     assert len(model.requests) == 1
 
 
@@ -638,3 +518,260 @@ async def test_a_store_that_refuses_to_postpone_holds_up_no_end() -> None:
         await stopped_at(rooms, 10)
         assert anyio.current_time() - began == pytest.approx(10)
         assert await rooms.query("select attempts, done from gw_event") == [(1, None)]
+
+
+# Stop and new.
+
+LONG = " ".join(f"word{number:03}" for number in range(300)) + "."
+
+
+def words(texts: Sequence[str]) -> list[str]:
+    return " ".join(texts).split()
+
+
+async def test_a_stop_closes_the_model_at_once_and_the_closing_update_goes_next() -> None:
+    model, chat = Model([whole(LONG), whole("Next.")], pace=0.1), Chat(latency=0.1)
+    async with house(model, chat, inbox=[message("Go on!")]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(20)
+        said = [envelope for envelope in rooms.events["r1"] if isinstance(envelope.event, TextDelta)]
+        calls = len(chat.calls)
+        await rooms.receive(command("stop", number=2))
+        await anyio.sleep(0.2)
+        assert model.open == 0
+        await anyio.sleep(60)
+        written = "".join(
+            envelope.event.text for envelope in rooms.events["r1"] if isinstance(envelope.event, TextDelta)
+        )
+        assert len(written) <= sum(len(getattr(envelope.event, "text", "")) for envelope in said) + 8
+        assert words(chat.texts()) == [*written.split(), *ENDINGS["stopped"].split()]
+        assert chat.texts()[-1] == ENDINGS["stopped"]
+        assert chat.calls[calls].text.endswith(written.split()[-1])
+        assert rooms.ended[0].reason == "stopped"
+        check_run([envelope.event for envelope in rooms.events["r1"]])
+        await rooms.receive(message("And now?", number=3))
+        await anyio.sleep(60)
+        assert chat.texts()[-1] == "Next."
+        assert await rooms.store.open_commands() == []
+    assert [type(each) for each in model.requests[1].messages] == [UserMessage, AssistantMessage, UserMessage]
+    assert model.requests[1].messages[1].text == written
+    assert model.requests[1].messages[2].text == f"{STOPPED}\n\n<U1> And now?"
+    assert chat.refusals == 0
+
+
+async def test_an_answer_that_was_stopped_is_kept_as_such() -> None:
+    async with house(Model([whole("Hello, you.")], pace=1.0), inbox=[message("Hi!")]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(2.5)
+        await rooms.receive(command("stop", number=2))
+        await anyio.sleep(60)
+        assert rooms.chat.texts() == ["Hell", ENDINGS["stopped"]]
+        assert await rooms.said(place()) == [asked("Hi!"), Answered(text="Hell", reason="stopped")]
+
+
+async def test_a_stop_before_the_model_has_said_anything_is_told_too() -> None:
+    async with house(Model([whole("Hello.")], pace=60.0), inbox=[message("Hi!")]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(10)
+        await rooms.receive(command("stop", number=2))
+        await anyio.sleep(5)
+        assert rooms.chat.texts() == [ENDINGS["stopped"]]
+        assert await rooms.store.open_messages() == 0
+
+
+async def test_a_stop_ends_the_answer_being_given_and_not_those_behind_it_or_elsewhere() -> None:
+    model = Model([whole("Hello, you.")], pace=10.0)
+    async with house(model, inbox=[message("Hi!", number=9, address=place("C2"))]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        for number in (1, 2):
+            await rooms.receive(message("Hi!", number=number))
+        await anyio.sleep(5)
+        await rooms.receive(command("stop", number=3))
+        await anyio.sleep(300)
+        assert rooms.chat.texts(place()) == [ENDINGS["stopped"], "Hello, you."]
+        assert rooms.chat.texts(place("C2")) == ["Hello, you."]
+
+
+async def test_a_stop_that_comes_before_the_run_has_begun_stops_it() -> None:
+    async with house(Model([whole("Hello.")]), inbox=[message("Hi!")]) as (rooms, _):
+        await rooms.receive(command("stop", number=2))
+        await finish(rooms)
+        assert rooms.chat.texts() == [ENDINGS["stopped"]]
+
+
+async def test_a_stop_where_the_model_has_finished_changes_nothing() -> None:
+    chat = Chat(latency=0.0)
+    chat.fates.append(RateLimited(retry_after=60))
+    async with house(Model([whole("Hello.")]), chat, inbox=[message("Hi!")]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(10)
+        await rooms.receive(command("stop", number=2))
+        await anyio.sleep(100)
+        assert chat.texts() == ["Hello."]
+
+
+async def test_a_stop_that_a_crash_overtook_holds_after_the_restart() -> None:
+    model, chat = Model([whole("Hello, you.")], pace=10.0), Chat(capabilities=READS, latency=0.0)
+    with MemoryDatabase() as database:
+        async with house(model, chat, database=database, inbox=[message("Hi!")]) as (rooms, tasks):
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(25)
+            await rooms.store.ingest(command("stop", number=2))
+            await kill(rooms, tasks)
+        async with house(model, chat, database=database) as (rooms, _):
+            await finish(rooms)
+    assert chat.texts() == [ENDINGS["stopped"]]
+    assert model.open == 0
+
+
+async def test_new_stops_the_answer_and_begins_the_history_anew() -> None:
+    model = Model([whole("First answer."), whole("Second answer."), whole("Third.")], pace=1.0)
+    async with house(model, inbox=[message("One?")]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(30)
+        await rooms.receive(message("Two?", number=2))
+        await anyio.sleep(2.5)
+        await rooms.receive(command("new", number=3))
+        await anyio.sleep(30)
+        await rooms.receive(message("Three?", number=4))
+        await anyio.sleep(30)
+        first, half, *rest = rooms.chat.texts()
+        assert (first, half) == ("First answer.", "Seco")
+        assert sorted(rest[:2]) == sorted([ENDINGS["stopped"], NEW])
+        assert rest[2:] == ["Third."]
+        assert await rooms.said(place()) == [asked("Three?", 4), Answered(text="Third.", native=native("Third."))]
+    assert [len(request.messages) for request in model.requests] == [1, 3, 1]
+
+
+async def test_a_message_that_waited_when_new_came_begins_the_new_history() -> None:
+    model = Model([whole("First answer."), whole("Second.")], pace=10.0)
+    async with house(model) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await rooms.receive(message("One?"))
+        await rooms.receive(message("Two?", number=2))
+        await anyio.sleep(5)
+        await rooms.receive(command("new", number=3))
+        await anyio.sleep(300)
+        assert rooms.chat.texts()[-1] == "Second."
+    assert model.requests[1].messages == (UserMessage(text="<U1> Two?"),)
+
+
+# Crashes.
+
+PROSE = " ".join(f"This is sentence number {number}." for number in range(60))
+OTHER = " ".join(f"These are other words, line {number}." for number in range(60))
+
+
+async def test_after_a_crash_in_mid_answer_the_model_goes_on_behind_what_was_sealed() -> None:
+    chat = Chat(capabilities=READS, latency=0.1)
+    with MemoryDatabase() as database:
+        async with house(Model([whole(PROSE)], pace=0.1), chat, database=database, inbox=[message("Go!")]) as (
+            rooms,
+            tasks,
+        ):
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(35)
+            await kill(rooms, tasks)
+        *sealed, half = chat.texts()
+        assert sealed
+        model = Model([whole(OTHER), whole("Next.")])
+        inbox = [message("And?", number=2)]
+        async with house(model, chat, database=database, inbox=inbox) as (rooms, _):
+            await finish(rooms)
+    shown = chat.texts()
+    assert shown[: len(sealed)] == sealed
+    assert words(shown[len(sealed) :]) == [*OTHER.split(), "Next."]
+    assert half not in shown
+    before, interrupted, note = model.requests[0].messages
+    assert before == UserMessage(text="<U1> Go!")
+    assert words([interrupted.text]) == words(sealed)
+    assert note == UserMessage(text=INTERRUPTED)
+    last = model.requests[1].messages
+    assert [type(each) for each in last] == [UserMessage, AssistantMessage] * 2 + [UserMessage]
+    assert words([last[1].text]) == words(sealed)
+    assert last[3].text == OTHER
+
+
+async def test_after_a_crash_before_anything_was_sealed_the_model_begins_anew_in_the_same_message() -> None:
+    chat = Chat(capabilities=READS, latency=0.1)
+    with MemoryDatabase() as database:
+        async with house(Model([whole(PROSE)], pace=0.1), chat, database=database, inbox=[message("Go!")]) as (
+            rooms,
+            tasks,
+        ):
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(5)
+            await kill(rooms, tasks)
+        assert len(chat.texts()) == 1
+        model = Model([whole("Other words.")])
+        async with house(model, chat, database=database) as (rooms, _):
+            await finish(rooms)
+    assert chat.texts() == ["Other words."]
+    assert len(chat.messages) == 1
+    assert model.requests[0].messages == (UserMessage(text="<U1> Go!"),)
+
+
+async def test_after_a_crash_behind_the_models_end_the_rest_is_shown_and_the_model_not_asked_again() -> None:
+    model, chat = Model([whole(PROSE)]), Chat(capabilities=READS, latency=3.0)
+    with MemoryDatabase() as database:
+        async with house(model, chat, database=database, inbox=[message("Go!")]) as (rooms, tasks):
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(4)
+            await kill(rooms, tasks)
+        assert len(words(chat.texts())) < len(PROSE.split())
+        async with house(model, chat, database=database) as (rooms, _):
+            await finish(rooms)
+            assert [ended.reason for ended in rooms.ended] == ["complete"]
+            assert len(await rooms.said(place())) == 2
+    assert words(chat.texts()) == PROSE.split()
+    assert len(model.requests) == 1
+
+
+async def test_after_a_crash_behind_a_broken_answer_its_end_is_told_as_it_was() -> None:
+    model, chat = Model([broken("Half an answ")]), Chat(capabilities=READS, latency=3.0)
+    with MemoryDatabase() as database:
+        async with house(model, chat, database=database, inbox=[message("Go!")]) as (rooms, tasks):
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(1)
+            await kill(rooms, tasks)
+        async with house(model, chat, database=database) as (rooms, _):
+            await finish(rooms)
+    assert chat.texts() == ["Half an answ", f"{FAILURES['overloaded']} Reference: r1)"]
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("seconds", range(1, 40, 3))
+async def test_however_often_it_crashes_the_answer_reads_as_one(seconds: int) -> None:
+    chat = Chat(capabilities=READS, latency=0.5)
+    with MemoryDatabase() as database:
+        for crash in range(ATTEMPTS - 1):
+            inbox = [] if crash else [message("Go!")]
+            model = Model([whole(PROSE.replace("number", f"number{crash}"))], pace=0.05)
+            async with house(model, chat, database=database, inbox=inbox) as (rooms, tasks):
+                tasks.start_soon(rooms.conversations.run)
+                await anyio.sleep(seconds)
+                await kill(rooms, tasks)
+        model = Model([whole(OTHER)])
+        async with house(model, chat, database=database) as (rooms, _):
+            await finish(rooms)
+            assert await rooms.store.open_messages() == 0
+    written = {call.text for call in chat.calls if call.outcome is not None and isinstance(call.operation, PostMessage)}
+    assert written
+    last = model.requests[-1].messages if model.requests else ()
+    sealed = words([each.text for each in last if isinstance(each, AssistantMessage)])
+    if last:
+        assert words(chat.texts()) == [*sealed, *OTHER.split()]
+
+
+async def test_a_conversation_that_is_retried_is_stopped_by_its_attempts_not_by_its_restarts_in_good_order() -> None:
+    chat = Chat(capabilities=READS, latency=0.0)
+    with MemoryDatabase() as database:
+        for crash in range(ATTEMPTS):
+            inbox = [] if crash else [message("Go!")]
+            async with house(Model([whole("No.")], pace=60.0), chat, database=database, inbox=inbox) as (rooms, tasks):
+                tasks.start_soon(rooms.conversations.run)
+                await anyio.sleep(1)
+                await kill(rooms, tasks)
+        async with house(Model([whole("No.")]), chat, database=database) as (rooms, _):
+            await finish(rooms)
+    assert chat.texts() == [f"{FAILURES['unknown']} Reference: r1)"]

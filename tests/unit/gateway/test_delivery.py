@@ -11,8 +11,9 @@ import pytest
 from anyio.abc import TaskGroup
 
 from gateway.address import Address
-from gateway.delivery import BACK_OFF, Delivery
+from gateway.delivery import BACK_OFF, CLOSING, Delivery
 from gateway.event import AgentEnd, TextDelta, TurnStart, Usage
+from gateway.notice import MAY_BE_A_REPEAT, NO_ANSWER
 from gateway.operation import (
     EditMessage,
     Forbidden,
@@ -24,7 +25,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
-from gateway.reply import DOUBTS, MAY_BE_A_REPEAT, NO_ANSWER, Reply
+from gateway.reply import DOUBTS, LATE, Reply
 from tests.unit.gateway.chat import CAPABILITIES, EDITS, Chat, place, with_surface_post
 from tests.unit.gateway.model import Bug
 
@@ -99,7 +100,7 @@ async def test_text_that_comes_while_an_operation_is_in_flight_goes_together_in_
         async with delivering() as (delivery, tasks):
             tasks.start_soon(delivery.show, reply, chat)
             tasks.start_soon(write, reply, delivery, "one two three four five six.", 0.5)
-    assert [call.operation.text for call in chat.calls][-1] == "one two three four five six."
+    assert [call.text for call in chat.calls][-1] == "one two three four five six."
     assert len(chat.calls) == 2
 
 
@@ -165,7 +166,7 @@ async def test_a_post_in_doubt_is_repeated_ever_more_slowly_and_then_given_up() 
             await delivery.show(reply, chat)
     waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls)]
     assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * (DOUBTS - 1 - len(BACK_OFF))])
-    assert [call.operation.text for call in chat.calls] == ["Hello.", *[MAY_BE_A_REPEAT] * (DOUBTS - 1)]
+    assert [call.text for call in chat.calls] == ["Hello.", *[MAY_BE_A_REPEAT] * (DOUBTS - 1)]
     assert reply.failure is not None
 
 
@@ -192,7 +193,7 @@ async def test_an_edit_in_doubt_is_repeated_ever_more_slowly_and_never_given_up(
             delivery.feed(reply, TextDelta(block_id="b0", text="lo."))
             delivery.feed(reply, END)
     waits = [later.began - earlier.began for earlier, later in pairwise(chat.calls[1:])]
-    assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * 3])
+    assert waits == pytest.approx([*BACK_OFF, *[BACK_OFF[-1]] * 3, LATE])
     assert chat.texts() == ["Hello."]
 
 
@@ -428,3 +429,51 @@ async def test_an_event_that_shows_nothing_asks_nobody() -> None:
             assert chat.calls == []
             delivery.feed(reply, END)
     assert chat.texts() == [NO_ANSWER]
+
+
+async def test_no_more_bubbles_are_begun_early_than_edits_can_close() -> None:
+    """Each of the many writes slowly, so that no bubble is whole before the end: what is posted is begun early."""
+    chat = Chat(capabilities=replace(CAPABILITIES, post=()))
+    text, seconds = "word " * 100, 20.0
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            for number in range(40):
+                reply = reply_at(place(f"C{number}"), chat)
+                tasks.start_soon(delivery.show, reply, chat)
+                tasks.start_soon(write, reply, delivery, text, 0.5)
+            await anyio.sleep(seconds)
+            begun = len(chat.messages)
+    assert EDITS.burst < begun <= EDITS.burst + CLOSING * EDITS.rate * seconds
+    assert chat.refusals == 0
+    assert all(shown.split() == text.split() for shown in chat.texts())
+
+
+async def test_a_bubble_that_is_whole_waits_for_no_edit() -> None:
+    chat = Chat(capabilities=replace(CAPABILITIES, post=()))
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            for number in range(40):
+                tasks.start_soon(delivery.show, answered("Hello.", place(f"C{number}"), chat), chat)
+            await anyio.sleep(1)
+            assert chat.texts() == ["Hello."] * 40
+
+
+async def test_who_has_nothing_on_the_screen_begins_before_who_goes_on() -> None:
+    chat = Chat(capabilities=replace(CAPABILITIES, post=()))
+    asked: dict[str, float] = {}
+
+    def start(tasks: TaskGroup, delivery: Delivery, channel: str, text: str, pace: float) -> None:
+        reply, asked[channel] = reply_at(place(channel), chat), anyio.current_time()
+        tasks.start_soon(delivery.show, reply, chat)
+        tasks.start_soon(write, reply, delivery, text, pace)
+
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            for number in range(10):  # each fills a bubble in eight seconds: together more than edits can close
+                start(tasks, delivery, f"old {number}", "word " * 2000, 0.04)
+            await anyio.sleep(30)
+            for number in range(10):
+                start(tasks, delivery, f"new {number}", "Hello, here I am.", 2.0)
+                await anyio.sleep(4)
+    first = {call.operation.address.channel: call.began for call in reversed(chat.calls)}
+    assert all(first[f"new {number}"] - asked[f"new {number}"] < 0.5 for number in range(10))

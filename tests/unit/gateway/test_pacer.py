@@ -1,5 +1,7 @@
 """Pacing, by example; its laws are in tests/properties."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.adapter import Budget
@@ -98,6 +100,13 @@ def test_a_token_that_will_be_back_in_time_is_not_kept() -> None:
     pacer.take(final, 0.0)
     pacer.take(live, 0.0)
     assert pacer.choose([final, live], 1.0) == (live, 0.0)
+
+
+def test_who_leaves_a_token_to_others_goes_when_there_is_one_more() -> None:
+    pacer, modest = Pacer(), replace(asks("modest", ALL), leaves={ALL: 1})
+    pacer.take(modest, 0.0)
+    assert pacer.choose([modest], 0.0) == (None, 1.0)
+    assert pacer.choose([modest, other := asks("other", ALL)], 0.0) == (other, 0.0)
 
 
 def test_only_the_first_key_is_parked_by_a_refusal() -> None:

@@ -7,9 +7,28 @@ import pytest
 
 from gateway.adapter import Capabilities
 from gateway.address import Address
-from gateway.event import AgentEnd, EndReason, Error, ErrorType, MessageEnd, TextDelta, ToolUseStart, Usage
+from gateway.event import (
+    AgentEnd,
+    EndReason,
+    Error,
+    ErrorType,
+    MessageDiscarded,
+    MessageEnd,
+    TextDelta,
+    ToolResult,
+    ToolStart,
+    ToolUseStart,
+    TurnStart,
+    Usage,
+)
+from gateway.need import Need, Priority
+from gateway.notice import ENDINGS, FAILURES, MAY_BE_A_REPEAT, MAY_BE_MISSING, NO_ANSWER
 from gateway.operation import (
+    AppendText,
+    DeleteMessage,
     EditMessage,
+    EditRefused,
+    FinishStream,
     Forbidden,
     MarkupRejected,
     MessageGone,
@@ -19,15 +38,24 @@ from gateway.operation import (
     Performed,
     PostMessage,
     RateLimited,
+    ReadThread,
+    Said,
+    StartStream,
+    StreamExpired,
+    ThreadRead,
     TooLong,
     Unknown,
     Unreachable,
 )
-from gateway.reply import DOUBTS, ENDINGS, FAILURES, MAY_BE_A_REPEAT, NO_ANSWER, Bubble, Need, Priority, Reply
+from gateway.reply import DOUBTS, Bubble, Reply
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
 EDIT = Capabilities(surface="edit", unit="cp", bubble=800, limit=4000, post=(), edit=())
 POST = replace(EDIT, surface="post")
+APPEND = replace(EDIT, surface="append")
+READ = replace(EDIT, reconciliation="read")
+NONCE = replace(EDIT, reconciliation="nonce")
+SKIP = replace(EDIT, unknown_outcome="skip")
 
 
 def reply_on(capabilities: Capabilities = EDIT) -> Reply:
@@ -42,10 +70,15 @@ def end(reply: Reply, reason: EndReason = "complete") -> None:
     reply.feed(AgentEnd(reason=reason, final_response="", turn_count=1, message_count=1, usage=Usage()))
 
 
+def nameless(operation: Operation) -> Operation:
+    return replace(operation, nonce="") if isinstance(operation, PostMessage | StartStream) else operation
+
+
 def next_of(reply: Reply) -> Operation:
+    """The next operation; its nonce is for test_journal and test_message."""
     operation = reply.next_operation()
     assert operation is not None
-    return operation
+    return nameless(operation)
 
 
 def post(text: str, *, markup: bool = True) -> PostMessage:
@@ -60,17 +93,21 @@ def shown(text: str, message_id: str = "m1", capabilities: Capabilities = EDIT) 
     """A reply whose live bubble shows a text."""
     reply = reply_on(capabilities)
     say(reply, text)
-    assert reply.next_operation() == post(text)
+    assert next_of(reply) == post(text)
     reply.settle(Performed(message_id=message_id))
     return reply
+
+
+def texts_of(operations: list[Operation]) -> list[str]:
+    return [operation.text for operation in operations if isinstance(operation, PostMessage | EditMessage)]
 
 
 def rest_of(reply: Reply) -> list[Operation]:
     """What is still done where all goes well."""
     operations: list[Operation] = []
     while (operation := reply.next_operation()) is not None:
-        operations.append(operation)
-        message_id = operation.message_id if isinstance(operation, EditMessage) else f"n{len(operations)}"
+        operations.append(nameless(operation))
+        message_id = getattr(operation, "message_id", f"n{len(operations)}")
         reply.settle(Performed(message_id=message_id))
     return operations
 
@@ -85,20 +122,20 @@ def test_a_reply_to_which_nothing_was_said_needs_nothing() -> None:
 def test_the_first_text_is_posted_and_the_next_is_edited_in() -> None:
     reply = reply_on()
     say(reply, "Hel")
-    assert reply.need() == Need(priority=Priority.LIVE, message_id=None)
-    assert reply.next_operation() == post("Hel")
+    assert reply.need() == Need(priority=Priority.LIVE, draws="post")
+    assert next_of(reply) == post("Hel")
     reply.settle(Performed(message_id="m1"))
     assert reply.need() is None
     say(reply, "lo.")
-    assert reply.need() == Need(priority=Priority.LIVE, message_id="m1")
-    assert reply.next_operation() == edit("Hello.")
+    assert reply.need() == Need(priority=Priority.LIVE, draws="edit", message_id="m1")
+    assert next_of(reply) == edit("Hello.")
 
 
 def test_text_that_is_whole_is_final_and_closes_its_bubble() -> None:
     reply = shown("Hel")
     say(reply, "lo.")
     end(reply)
-    assert reply.need() == Need(priority=Priority.FINAL, message_id="m1")
+    assert reply.need() == Need(priority=Priority.FINAL, draws="edit", message_id="m1")
     assert rest_of(reply) == [edit("Hello.")]
     assert reply.done
     assert reply.bubbles == [Bubble(message_id="m1", text="Hello.", start=0, end=6)]
@@ -150,7 +187,7 @@ def test_a_tool_or_the_end_of_a_message_begins_a_new_bubble(event: ToolUseStart 
 def test_a_surface_without_edits_gets_whole_chunks_only() -> None:
     reply = reply_on(POST)
     say(reply, "word " * 300)
-    assert reply.need() == Need(priority=Priority.FINAL, message_id=None)
+    assert reply.need() == Need(priority=Priority.FINAL, draws="post")
     assert isinstance(next_of(reply), PostMessage)
     reply.settle(Performed(message_id="m1"))
     assert reply.need() is None
@@ -160,10 +197,10 @@ def test_a_surface_without_edits_gets_whole_chunks_only() -> None:
 def test_what_was_not_done_is_done_later_with_the_newest_text(outcome: Outcome) -> None:
     reply = reply_on()
     say(reply, "Hel")
-    assert reply.next_operation() == post("Hel")
+    assert next_of(reply) == post("Hel")
     say(reply, "lo.")
     reply.settle(outcome)
-    assert reply.next_operation() == post("Hello.")
+    assert next_of(reply) == post("Hello.")
 
 
 def test_a_message_that_shows_the_text_already_counts_as_edited() -> None:
@@ -178,7 +215,7 @@ def test_a_message_that_shows_the_text_already_counts_as_edited() -> None:
 @pytest.mark.parametrize(
     ("outcome", "failure"),
     [
-        (NotModified(), "the platform will not post it"),
+        (NotModified(), "the platform will not show it"),
         (MessageGone(), "what it was to be posted to is gone"),
     ],
 )
@@ -198,9 +235,9 @@ def test_a_post_that_is_answered_like_an_edit_ends_the_reply_instead_of_being_re
 def test_a_live_message_that_was_deleted_is_posted_anew_with_all_of_its_text() -> None:
     reply = shown("Hel")
     say(reply, "lo.")
-    assert reply.next_operation() == edit("Hello.")
+    assert next_of(reply) == edit("Hello.")
     reply.settle(MessageGone())
-    assert reply.next_operation() == post("Hello.")
+    assert next_of(reply) == post("Hello.")
 
 
 def test_rejected_markup_is_sent_as_plain_text_in_the_same_place_and_for_this_bubble_only() -> None:
@@ -227,7 +264,7 @@ def test_a_final_text_that_is_too_long_is_cut_again() -> None:
     end(reply)
     next_of(reply)
     reply.settle(TooLong())
-    texts = [operation.text for operation in rest_of(reply)]
+    texts = texts_of(rest_of(reply))
     assert len(texts) == 2
     assert " ".join(texts).split() == ["word"] * 100
 
@@ -252,7 +289,7 @@ def test_a_live_text_that_is_too_long_waits_until_it_is_whole() -> None:
     say(reply, ", you")
     assert reply.need() is None
     end(reply)
-    assert reply.next_operation() == post("Hello, you")
+    assert next_of(reply) == post("Hello, you")
 
 
 def test_a_single_character_that_is_too_long_ends_the_reply() -> None:
@@ -280,7 +317,7 @@ def test_a_post_of_unknown_outcome_is_repeated_unchanged_behind_a_message_that_s
     reply = reply_on()
     say(reply, "Hel")
     assert doubt(reply) == ["Hel"]
-    assert reply.need() == Need(priority=Priority.FINAL, message_id=None)
+    assert reply.need() == Need(priority=Priority.FINAL, draws="post")
     assert next_of(reply) == post(MAY_BE_A_REPEAT)
     reply.settle(Performed(message_id="m1"))
     assert next_of(reply) == post("Hel")
@@ -303,7 +340,7 @@ def test_text_in_doubt_is_shown_again_though_the_model_says_nothing_more_for_a_w
 def test_what_stands_behind_a_full_bubble_is_shown_though_the_model_says_nothing_more_for_a_while() -> None:
     reply = reply_on()
     say(reply, "word " * 200)
-    texts = [operation.text for operation in rest_of(reply)]
+    texts = texts_of(rest_of(reply))
     assert len(texts) == 2
     assert " ".join(texts).split() == ["word"] * 200
     assert reply.need() is None
@@ -381,7 +418,7 @@ def test_only_doubts_count_not_what_was_not_done_for_sure() -> None:
         next_of(reply)
         reply.settle(Unreachable(reason="no connection"))
     assert reply.failure is None
-    assert reply.next_operation() == post("Hello.")
+    assert next_of(reply) == post("Hello.")
 
 
 @pytest.mark.parametrize("size", [20, 100, 800])
@@ -391,9 +428,9 @@ def test_no_message_is_longer_than_a_bubble_and_none_is_cut_elsewhere_because_of
     for reply in (calm, doubted):
         say(reply, text)
         end(reply)
-    undisturbed = [operation.text for operation in rest_of(calm)]
+    undisturbed = texts_of(rest_of(calm))
     assert doubt(doubted) == undisturbed[:1]
-    texts = [operation.text for operation in rest_of(doubted)]
+    texts = texts_of(rest_of(doubted))
     assert max(map(len, texts)) <= size
     notice = texts[: -len(undisturbed)]
     assert " ".join(notice) == MAY_BE_A_REPEAT
@@ -404,10 +441,10 @@ def test_an_edit_of_unknown_outcome_is_simply_sent_again_however_often() -> None
     reply = shown("Hel")
     say(reply, "lo.")
     for _ in range(10 * DOUBTS):
-        assert reply.next_operation() == edit("Hello.")
+        assert next_of(reply) == edit("Hello.")
         reply.settle(Unknown(reason="no answer"))
     assert reply.failure is None
-    assert reply.next_operation() == edit("Hello.")
+    assert next_of(reply) == edit("Hello.")
 
 
 def test_a_reply_that_may_not_speak_is_done_and_says_why() -> None:
@@ -444,7 +481,7 @@ def test_every_other_end_is_told_in_a_sentence_behind_the_text(reason: EndReason
     reply = reply_on(POST)
     say(reply, "Hel")
     end(reply, reason)
-    text, sentence = (operation.text for operation in rest_of(reply))
+    text, sentence = texts_of(rest_of(reply))
     assert text == "Hel"
     assert sentence.startswith(ENDINGS[reason])
     assert sentence.endswith(")")
@@ -462,6 +499,226 @@ def test_every_failure_of_the_model_is_told_without_its_details(error_type: Erro
 def test_a_sentence_is_cut_where_bubbles_are_shorter() -> None:
     reply = reply_on(replace(EDIT, bubble=40))
     end(reply, "cut")
-    texts = [operation.text for operation in rest_of(reply)]
+    texts = texts_of(rest_of(reply))
     assert max(map(len, texts)) <= 40
     assert " ".join(texts) == ENDINGS["cut"]
+
+
+def test_a_post_in_doubt_is_looked_for_where_the_conversation_can_be_read() -> None:
+    reply = reply_on(READ)
+    say(reply, "Hello.")
+    operation = reply.next_operation()
+    assert isinstance(operation, PostMessage)
+    reply.settle(Unknown(reason="no answer"))
+    assert reply.need() == Need(priority=Priority.LIVE, draws="read")
+    assert next_of(reply) == ReadThread(address=ADDRESS)
+    said = Said(message_id="m7", user="bot", text="Hello.", ours=True, nonce=operation.nonce)
+    reply.settle(ThreadRead(messages=(said,)))
+    end(reply)
+    assert reply.done
+    assert [bubble.message_id for bubble in reply.bubbles] == ["m7"]
+
+
+def test_a_post_that_is_not_found_goes_again_and_nothing_is_said_about_it() -> None:
+    reply = reply_on(READ)
+    say(reply, "Hello.")
+    doubt(reply)
+    next_of(reply)
+    reply.settle(ThreadRead(messages=()))
+    assert rest_of(reply) == [post("Hello.")]
+
+
+def test_where_it_may_not_be_read_either_the_post_stays_in_doubt() -> None:
+    reply = reply_on(READ)
+    say(reply, "Hello.")
+    doubt(reply)
+    next_of(reply)
+    reply.settle(Forbidden(reason="missing_scope"))
+    assert rest_of(reply) == [post(MAY_BE_A_REPEAT), post("Hello.")]
+
+
+def test_a_post_in_doubt_goes_again_under_its_nonce_where_the_platform_shows_that_once() -> None:
+    reply = reply_on(NONCE)
+    say(reply, "Hello.")
+    first = reply.next_operation()
+    reply.settle(Unknown(reason="no answer"))
+    say(reply, " And more.")
+    assert reply.next_operation() == first
+    reply.settle(Performed(message_id="m1"))
+    assert rest_of(reply) == [edit("Hello. And more.")]
+
+
+def test_a_chunk_in_doubt_is_left_out_where_that_is_asked_for() -> None:
+    reply = reply_on(SKIP)
+    say(reply, "Hel")
+    doubt(reply)
+    assert reply.need() is None
+    say(reply, "lo.")
+    reply.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
+    say(reply, "Next.")
+    end(reply)
+    assert rest_of(reply) == [post(MAY_BE_MISSING), post("Next.")]
+
+
+def test_a_stream_is_started_grows_by_what_is_settled_and_is_finished() -> None:
+    reply = reply_on(APPEND)
+    say(reply, "One two three ")
+    assert reply.need() == Need(priority=Priority.LIVE, draws="append")
+    assert next_of(reply) == StartStream(address=ADDRESS, text="One two")
+    reply.settle(Performed(message_id="m1"))
+    say(reply, "four")
+    assert next_of(reply) == AppendText(address=ADDRESS, message_id="m1", text=" three")
+    reply.settle(Performed(message_id="m1"))
+    end(reply)
+    assert rest_of(reply) == [FinishStream(address=ADDRESS, message_id="m1", text=" four")]
+    assert reply.done
+
+
+def streamed(outcome: Outcome) -> Reply:
+    reply = reply_on(APPEND)
+    say(reply, "One two three ")
+    next_of(reply)
+    reply.settle(Performed(message_id="m1"))
+    say(reply, "four")
+    end(reply)
+    assert next_of(reply) == FinishStream(address=ADDRESS, message_id="m1", text=" three four")
+    reply.settle(outcome)
+    return reply
+
+
+CLOSE = FinishStream(address=ADDRESS, message_id="m1", text="")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "rest"),
+    [
+        (RateLimited(retry_after=9.0), [replace(CLOSE, text=" three four")]),
+        (StreamExpired(), [edit("One two three four")]),
+        (Unknown(reason="no answer"), [CLOSE, edit("One two three four")]),
+        (MarkupRejected(reason="invalid"), [CLOSE, edit("One two three four", markup=False)]),
+        (TooLong(), [CLOSE, edit("One two three four")]),
+        (MessageGone(), [StartStream(address=ADDRESS, text="One two three four"), replace(CLOSE, message_id="n1")]),
+    ],
+)
+def test_a_stream_that_does_not_go_on_becomes_a_message_that_is_edited(outcome: Outcome, rest: list[Operation]) -> None:
+    assert rest_of(streamed(outcome)) == rest
+
+
+def test_a_stream_that_cannot_be_started_is_posted() -> None:
+    reply = reply_on(APPEND)
+    say(reply, "Hello.")
+    end(reply)
+    next_of(reply)
+    reply.settle(StreamExpired())
+    assert rest_of(reply) == [post("Hello.")]
+
+
+@pytest.mark.parametrize("outcome", [EditRefused(reason="too old"), StreamExpired()])
+def test_a_message_that_cannot_be_changed_is_taken_away_and_posted_anew(outcome: Outcome) -> None:
+    reply = shown("Hel")
+    say(reply, "lo.")
+    next_of(reply)
+    reply.settle(outcome)
+    end(reply)
+    assert rest_of(reply) == [DeleteMessage(address=ADDRESS, message_id="m1"), post("Hello.")]
+
+
+def test_what_cannot_even_be_taken_away_is_followed_by_a_line_that_says_so() -> None:
+    reply = shown("Hel")
+    say(reply, "lo.")
+    for outcome in (EditRefused(reason="too old"), Forbidden(reason="not yours")):
+        next_of(reply)
+        reply.settle(outcome)
+    end(reply)
+    assert rest_of(reply) == [post(MAY_BE_A_REPEAT), post("Hello.")]
+
+
+def test_a_discarded_message_is_overwritten_and_what_is_left_of_it_taken_away() -> None:
+    reply = reply_on()
+    reply.feed(TurnStart(turn_number=1))
+    say(reply, "word " * 300)
+    rest_of(reply)
+    reply.feed(MessageDiscarded(reason="overloaded"))
+    say(reply, "Other words.")
+    end(reply)
+    assert rest_of(reply) == [edit("Other words.", "n1"), DeleteMessage(address=ADDRESS, message_id="n2")]
+    assert [bubble.text for bubble in reply.bubbles] == ["Other words."]
+
+
+def test_a_discarded_message_takes_no_earlier_one_with_it_that_is_not_shown_yet() -> None:
+    reply = reply_on()
+    reply.feed(TurnStart(turn_number=1))
+    say(reply, "One.")
+    reply.feed(MessageEnd(message_id="m", stop_reason="tool_use", usage=Usage()))
+    reply.feed(TurnStart(turn_number=2))
+    say(reply, "Two.")
+    rest_of(reply)
+    reply.feed(MessageDiscarded(reason="overloaded"))
+    say(reply, "Other.")
+    end(reply)
+    assert rest_of(reply) == [edit("Other.", "n2")]
+    assert [bubble.text for bubble in reply.bubbles] == ["One.", "Other."]
+
+
+def test_tools_are_one_line_which_is_left_as_a_summary() -> None:
+    reply = reply_on()
+    reply.feed(ToolUseStart(block_id="b1", tool_use_id="u", tool_name="search"))
+    reply.feed(ToolStart(tool_use_id="u", input={}))
+    assert rest_of(reply) == [post("_Working: `search`_")]
+    reply.feed(ToolResult(tool_use_id="u", content="", content_length=0, is_error=False, error_type=None))
+    say(reply, "Found.")
+    end(reply)
+    assert rest_of(reply) == [post("Found."), edit("_Used `search`_", "n1")]
+
+
+def again(reply: Reply, draft: int = 0) -> Reply:
+    """A reply that is made from what another left."""
+    return Reply(
+        address=ADDRESS,
+        capabilities=reply.capabilities,
+        run_id="r1",
+        draft=draft,
+        lines=list(reply.lines().values()),
+    )
+
+
+def test_a_live_bubble_is_overwritten_after_a_restart() -> None:
+    reply = again(shown("Hel"))
+    say(reply, "Other.")
+    end(reply)
+    assert rest_of(reply) == [edit("Other.")]
+
+
+def test_what_was_whole_is_shown_after_a_restart_and_goes_before_the_next_draft() -> None:
+    first = reply_on()
+    say(first, "One.")
+    first.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
+    reply = again(first, draft=1)
+    say(reply, "Two.")
+    end(reply)
+    assert rest_of(reply) == [post("One."), post("Two.")]
+
+
+def test_an_answer_that_is_told_again_is_not_shown_again() -> None:
+    first = reply_on()
+    say(first, "One.")
+    end(first, "cut")
+    rest_of(first)
+    reply = again(first)
+    say(reply, "One.")
+    end(reply, "cut")
+    assert reply.done
+
+
+def test_a_post_that_was_certainly_not_done_leaves_no_doubt_behind_a_restart() -> None:
+    first = reply_on()
+    say(first, "One.")
+    end(first)
+    next_of(first)
+    first.lines()
+    first.settle(Unreachable(reason="no connection"))
+    lines = first.lines()
+    assert [line.state for line in lines.values()] == ["due"]
+    reply = Reply(address=ADDRESS, capabilities=EDIT, run_id="r1", lines=list(lines.values()))
+    end(reply)
+    assert rest_of(reply) == [post("One.")]

@@ -1,4 +1,4 @@
-from adapters.loopback.fault import Failure, FaultPlan
+from adapters.loopback.fault import Failure, Fate, FaultPlan
 
 
 def test_faults_are_used_once_each_in_order_and_by_method() -> None:
@@ -6,6 +6,11 @@ def test_faults_are_used_once_each_in_order_and_by_method() -> None:
     plan.fail("post", busy, times=2)
     plan.fail("post", gone)
     plan.delay("post", 1.5)
-    assert plan.next_failure("edit") is None
-    assert [plan.next_failure("post") for _ in range(4)] == [busy, busy, gone, None]
-    assert [plan.next_delay("post") for _ in range(2)] == [1.5, 0.0]
+    plan.hold("post", 2.5, times=2)
+    assert plan.take("edit") == Fate()
+    assert [plan.take("post") for _ in range(4)] == [
+        Fate(failure=busy, delay=1.5, hold=2.5),
+        Fate(failure=busy, hold=2.5),
+        Fate(failure=gone),
+        Fate(),
+    ]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adapters.slack.decode import Identity
+from adapters.slack.identity import Identity
 
 ME = Identity(team="T1", user="UBOT", bot="B1")
 
@@ -29,6 +29,28 @@ def mention(**changes: object) -> dict[str, Any]:
 def direct(**changes: object) -> dict[str, Any]:
     """A direct message."""
     return message(channel="D1", channel_type="im") | changes
+
+
+def changed(before: dict[str, Any], **changes: object) -> dict[str, Any]:
+    """A message that was changed; inside of the event it does not name its channel."""
+    return _hidden("message_changed", before) | {
+        "message": _inner(before) | changes,
+        "previous_message": _inner(before),
+    }
+
+
+def deleted(before: dict[str, Any]) -> dict[str, Any]:
+    """A message that was deleted."""
+    return _hidden("message_deleted", before) | {"deleted_ts": before["ts"], "previous_message": _inner(before)}
+
+
+def _inner(event: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name not in ("channel", "channel_type")}
+
+
+def _hidden(subtype: str, before: dict[str, Any]) -> dict[str, Any]:
+    place = {name: before.get(name) for name in ("channel", "channel_type")}
+    return {"type": "message", "subtype": subtype, "hidden": True, "ts": "18.2", "event_ts": "18.2"} | place
 
 
 def body(event: object, event_id: object = "Ev1") -> dict[str, Any]:

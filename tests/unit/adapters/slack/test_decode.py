@@ -4,9 +4,9 @@ import pytest
 
 from adapters.slack.decode import decode
 from gateway.address import Address
-from gateway.inbound import Ignored, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, MessageDeleted, MessageEdited, MessageReceived
 from tests.unit.adapters.slack.case import case
-from tests.unit.adapters.slack.payload import ME, body, direct, mention, message
+from tests.unit.adapters.slack.payload import ME, body, changed, deleted, direct, mention, message
 
 
 def received(event: dict[str, Any]) -> MessageReceived:
@@ -33,6 +33,7 @@ def test_a_mention_is_a_message_in_the_thread_that_it_begins() -> None:
         user="U1",
         text="hello",
         direct=False,
+        first=True,
     )
 
 
@@ -85,7 +86,7 @@ def test_what_people_say_in_other_ways_is_a_message(subtype: str) -> None:
     assert received(direct(subtype=subtype)).text == "hello"
 
 
-@pytest.mark.parametrize("subtype", ["message_changed", "message_deleted", "channel_join", "assistant_app_thread", 7])
+@pytest.mark.parametrize("subtype", ["channel_join", "assistant_app_thread", "message_replied", "tombstone", 7])
 def test_what_is_no_new_message_is_ignored(subtype: object) -> None:
     assert reason(direct(subtype=subtype)).startswith("not a new message")
 
@@ -247,3 +248,187 @@ def test_l27_the_unfurl_of_our_own_link_is_ignored() -> None:
 def test_l28_bots_do_not_start_each_other() -> None:
     assert "platform" in case("L28")["input"]
     assert reason(message(user="U9", bot_id="B9", text="<@UBOT> and you?", thread_ts="16.5"))
+
+
+# Edits and deletions.
+
+CHANNEL_MESSAGE = message(text="<@UBOT> hello", thread_ts="16.5")
+TOMBSTONE = {
+    "type": "message",
+    "subtype": "tombstone",
+    "text": "This message was deleted.",
+    "user": "USLACKBOT",
+    "hidden": True,
+    "ts": "17.1",
+    "thread_ts": "17.1",
+}
+
+
+def test_an_edit_is_the_message_as_it_reads_now_under_its_old_id() -> None:
+    inbound = decode(body(changed(CHANNEL_MESSAGE, text="<@UBOT> good &lt;bye&gt;")), ME)
+    assert inbound == MessageEdited(
+        event_id="slack:T1:Ev1",
+        message=MessageReceived(
+            event_id="slack:T1:Ev1",
+            message_id="slack:T1:C1:17.1",
+            address=Address(platform="slack", account="T1", channel="C1", thread="16.5"),
+            user="U1",
+            text="good <bye>",
+            direct=False,
+        ),
+    )
+
+
+def test_an_edit_of_a_direct_message_is_direct() -> None:
+    inbound = decode(body(changed(direct(), text="bye")), ME)
+    assert isinstance(inbound, MessageEdited)
+    assert (inbound.message.direct, inbound.message.address.thread) == (True, None)
+
+
+@pytest.mark.parametrize(("before", "after"), [("hello", "<@UBOT> hello"), ("<@UBOT> hello", "hello, all")])
+def test_an_edit_counts_where_either_version_is_for_us(before: str, after: str) -> None:
+    assert isinstance(decode(body(changed(message(text=before), text=after)), ME), MessageEdited)
+
+
+def test_a_file_that_is_taken_away_is_an_edit() -> None:
+    before = direct(files=[{"name": "plan.pdf"}, {"name": "draft.pdf"}])
+    inbound = decode(body(changed(before, files=[{"name": "plan.pdf"}])), ME)
+    assert isinstance(inbound, MessageEdited)
+    assert "draft" not in inbound.message.text
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (changed(direct(), attachments=[{"title": "a preview"}]), "changed, but not in its words"),
+        (changed(direct(edited={"user": "U1"}), locale="en"), "changed, but not in its words"),
+        (changed(message(text="hello"), text="bye"), "not addressed to the bot"),
+        (changed(direct(user="UBOT", bot_id="B1"), text="bye"), "our own message"),
+        (changed(direct(app_id="A1"), text="bye"), "our own message"),
+        (changed(direct(bot_id="B9"), text="bye"), "another bot's message"),
+        (changed(direct(), subtype="channel_topic"), "not a new message: channel_topic"),
+        (changed(direct(), user=None), "malformed: no usable user"),
+        (changed(direct()) | {"channel": None}, "malformed: no usable channel"),
+        (changed(direct(), text="bye") | {"message": "?"}, "not a message: unknown"),
+        (changed(direct(), text="bye") | {"previous_message": None}, "changed, but nobody edited it"),
+    ],
+)
+def test_what_is_changed_by_nobody_or_by_a_bot_or_elsewhere_is_ignored(event: dict[str, Any], why: str) -> None:
+    assert reason(event) == why
+
+
+def test_an_edit_whose_older_version_is_not_told_is_one() -> None:
+    event = changed(direct(), text="bye", edited={"user": "U1", "ts": "18.2"})
+    del event["previous_message"]
+    assert isinstance(decode(body(event), ME), MessageEdited)
+
+
+@pytest.mark.parametrize("made", ["message_deleted", "tombstone"])
+def test_a_message_that_is_taken_back_is_named_with_its_place(made: str) -> None:
+    event = deleted(CHANNEL_MESSAGE)
+    if made == "tombstone":
+        event = changed(CHANNEL_MESSAGE) | {"message": TOMBSTONE}
+    assert decode(body(event), ME) == MessageDeleted(
+        event_id="slack:T1:Ev1",
+        message_id="slack:T1:C1:17.1",
+        address=Address(platform="slack", account="T1", channel="C1", thread="16.5"),
+    )
+
+
+def test_a_deletion_in_a_direct_conversation_needs_no_mention() -> None:
+    inbound = decode(body(deleted(direct())), ME)
+    assert isinstance(inbound, MessageDeleted)
+    assert inbound.address == received(direct()).address
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (deleted(message(text="hello")), "not addressed to the bot"),
+        (deleted(direct(user="UBOT", bot_id="B1")), "our own message"),
+        (deleted(direct(bot_id="B9")), "another bot's message"),
+        (deleted(TOMBSTONE | {"channel": "D1"}), "another bot's message"),
+        (deleted(direct()) | {"previous_message": None}, "not a message: unknown"),
+        (deleted(direct()) | {"deleted_ts": 17}, "malformed: no usable ts"),
+    ],
+)
+def test_other_deletions_are_ignored(event: dict[str, Any], why: str) -> None:
+    assert reason(event) == why
+
+
+# Commands.
+
+
+def command(event: dict[str, Any]) -> str | None:
+    inbound = decode(body(event), ME)
+    assert isinstance(inbound, CommandReceived | MessageReceived), inbound
+    return inbound.command if isinstance(inbound, CommandReceived) else None
+
+
+def test_a_command_has_the_ids_and_the_place_of_its_message() -> None:
+    assert decode(body(mention(text="<@UBOT> stop")), ME) == CommandReceived(
+        event_id="slack:T1:Ev1",
+        message_id="slack:T1:C1:17.1",
+        address=Address(platform="slack", account="T1", channel="C1", thread="17.1"),
+        user="U1",
+        command="stop",
+        direct=False,
+    )
+    threaded = decode(body(mention(text="<@UBOT> stop", thread_ts="16.5")), ME)
+    assert isinstance(threaded, CommandReceived)
+    assert threaded.address.thread == "16.5"
+
+
+@pytest.mark.parametrize("word", ["new", "stop", "status", "help"])
+@pytest.mark.parametrize("shape", ["{}", " {}  ", "\n{}.", "{}!", "{}! "])
+def test_each_command_is_known_however_it_is_typed(word: str, shape: str) -> None:
+    for typed in (word, word.upper(), word.title()):
+        assert command(mention(text="<@UBOT>" + shape.format(typed))) == word
+        assert command(message(text="<@UBOT|dragoman> " + shape.format(typed))) == word
+        assert command(direct(text=shape.format("!" + typed))) == word
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "stop it",
+        "please stop",
+        "stop?",
+        "stop..",
+        "stop !",
+        "stopp",
+        "/stop",
+        "!stop",
+        "new\nstop",
+        "\u017ftop",
+        "",
+        "*stop*",
+    ],
+)
+def test_anything_longer_behind_a_mention_is_a_message(sent: str) -> None:
+    assert command(mention(text=f"<@UBOT> {sent}")) is None
+
+
+@pytest.mark.parametrize("sent", ["stop", "! stop", "!!stop", "!stop it", "/stop", "!", "help!"])
+def test_in_a_direct_message_a_bare_word_is_a_message(sent: str) -> None:
+    assert command(direct(text=sent)) is None
+
+
+@pytest.mark.parametrize("sent", ["<@UBOT> stop", "<@UBOT> !stop"])
+def test_a_mention_in_a_direct_message_makes_it_a_command(sent: str) -> None:
+    assert command(direct(text=sent)) == "stop"
+
+
+def test_a_word_with_a_file_is_a_message() -> None:
+    assert command(mention(text="<@UBOT> stop", subtype="file_share", files=[{"name": "x"}])) is None
+
+
+def test_nobody_commands_us_where_we_are_not_addressed() -> None:
+    assert reason(message(text="stop")) == "not addressed to the bot"
+    assert reason(mention(text="<@UBOT> stop", bot_id="B9")) == "another bot's message"
+
+
+def test_an_edit_into_a_command_stays_an_edit() -> None:
+    inbound = decode(body(changed(direct(), text="!stop")), ME)
+    assert isinstance(inbound, MessageEdited)
+    assert inbound.message.text == "!stop"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.slack.decode import Identity
+from adapters.slack.identity import Identity
 from adapters.slack.login import APP, BOT, FINAL, Token, identity, secret, socket_url
 from adapters.slack.outcome import Answer, NoAnswer
 from gateway.error import AdapterError, ConfigurationError

@@ -1,30 +1,57 @@
 import pytest
 
-from adapters.slack.outcome import RETRY_AFTER, TABLE, Answer, NoAnswer, outcome
+from adapters.slack.outcome import RETRY_AFTER, TABLE, Answer, NoAnswer, outcome, refusal
+from adapters.slack.render import Rendered
+from gateway.address import Address
 from gateway.operation import (
+    DeleteMessage,
+    EditMessage,
+    EditRefused,
     Forbidden,
     MarkupRejected,
+    MarkWaiting,
     MessageGone,
+    NotModified,
     Outcome,
     Performed,
+    PostMessage,
     RateLimited,
+    ReadThread,
+    ThreadRead,
     TooLong,
     Unknown,
+    UnmarkWaiting,
     Unreachable,
 )
 
+CHANNEL = Address(platform="slack", account="T1", channel="C1")
+POST = PostMessage(address=CHANNEL, text="hi")
+PLAIN = PostMessage(address=CHANNEL, text="hi", markup=False)
+EDIT = EditMessage(address=CHANNEL, message_id="17.1", text="hi")
+DELETE = DeleteMessage(address=CHANNEL, message_id="17.1")
+MARK = MarkWaiting(address=CHANNEL, message_id="slack:T1:C1:17.1")
+UNMARK = UnmarkWaiting(address=CHANNEL, message_id="slack:T1:C1:17.1")
+READ = ReadThread(address=CHANNEL)
+ALL: tuple[Rendered | ReadThread, ...] = (POST, EDIT, DELETE, MARK, UNMARK, READ)
 
-def said(error: str | None, *, status: int = 200, retry_after: str | None = None, markup: bool = True) -> Outcome:
+
+def answer(error: str | None, *, status: int = 200, retry_after: str | None = None) -> Answer:
     body: dict[str, object] = {"ok": False} if error is None else {"ok": False, "error": error}
-    return outcome(Answer(status=status, body=body, retry_after=retry_after), markup=markup)
+    return Answer(status=status, body=body, retry_after=retry_after)
+
+
+def said(
+    error: str | None, *, status: int = 200, retry_after: str | None = None, operation: Rendered = POST
+) -> Outcome:
+    return outcome(answer(error, status=status, retry_after=retry_after), operation)
 
 
 def test_ok_gives_the_message_id() -> None:
-    assert outcome(Answer(status=200, body={"ok": True, "ts": "17.1"}), markup=True) == Performed(message_id="17.1")
+    assert outcome(Answer(status=200, body={"ok": True, "ts": "17.1"}), POST) == Performed(message_id="17.1")
 
 
 def test_ok_without_a_message_id_is_not_taken_for_done() -> None:
-    assert isinstance(outcome(Answer(status=200, body={"ok": True}), markup=True), Unknown)
+    assert isinstance(outcome(Answer(status=200, body={"ok": True}), POST), Unknown)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +92,8 @@ def test_the_wait_is_as_told_without_a_cap_or_a_guess_where_nothing_is_told(head
         ("is_archived", Forbidden),
         ("restricted_action", Forbidden),
         ("missing_scope", Forbidden),
-        ("edit_window_closed", Forbidden),
-        ("cant_update_message", Forbidden),
+        ("edit_window_closed", EditRefused),
+        ("cant_update_message", EditRefused),
         ("fatal_error", Unknown),
         ("internal_error", Unknown),
         ("service_unavailable", Unknown),
@@ -94,12 +121,12 @@ def test_a_code_counts_more_than_the_status_it_comes_with() -> None:
 
 
 def test_what_never_left_may_be_sent_again_and_what_left_may_have_arrived() -> None:
-    assert outcome(NoAnswer(sent=False, reason="refused"), markup=True) == Unreachable(reason="refused")
-    assert outcome(NoAnswer(sent=True, reason="reset"), markup=True) == Unknown(reason="reset")
+    assert outcome(NoAnswer(sent=False, reason="refused"), POST) == Unreachable(reason="refused")
+    assert outcome(NoAnswer(sent=True, reason="reset"), POST) == Unknown(reason="reset")
 
 
 def test_plain_text_that_is_rejected_is_not_tried_again_as_plain_text() -> None:
-    assert isinstance(said("invalid_blocks", markup=False), Forbidden)
+    assert isinstance(said("invalid_blocks", operation=PLAIN), Forbidden)
 
 
 def test_whatever_is_forbidden_says_what_to_mend() -> None:
@@ -119,3 +146,71 @@ def test_a_token_that_is_refused_makes_the_message_wait_and_says_what_to_mend(co
         assert isinstance(waiting, Unreachable)
         assert waiting.reason.startswith(f"Slack says {code}: ")
         assert "put its new bot token where" in waiting.reason
+
+
+@pytest.mark.parametrize(
+    ("operation", "error", "expected"),
+    [
+        (EDIT, "message_not_found", MessageGone()),
+        (DELETE, "message_not_found", MessageGone()),
+        (MARK, "already_reacted", NotModified()),
+        (MARK, "message_not_found", NotModified()),
+        (UNMARK, "no_reaction", NotModified()),
+        (UNMARK, "message_not_found", NotModified()),
+    ],
+    ids=str,
+)
+def test_what_is_done_already_is_done(operation: Rendered, error: str, expected: Outcome) -> None:
+    assert said(error, operation=operation) == expected
+
+
+@pytest.mark.parametrize(
+    ("operation", "error"),
+    [
+        (EDIT, "edit_window_closed"),
+        (EDIT, "cant_update_message"),
+        (DELETE, "cant_delete_message"),
+        (DELETE, "compliance_exports_prevent_deletion"),
+        (MARK, "too_many_reactions"),
+        (MARK, "not_reactable"),
+        (UNMARK, "thread_locked"),
+    ],
+    ids=str,
+)
+def test_a_message_that_cannot_be_changed_is_told_from_a_place_where_nothing_can(
+    operation: Rendered, error: str
+) -> None:
+    refused = said(error, operation=operation)
+    assert isinstance(refused, EditRefused)
+    assert refused.reason.startswith(f"Slack says {error}: ")
+
+
+def test_a_mark_is_performed_though_slack_names_no_message() -> None:
+    for operation in (MARK, UNMARK):
+        assert outcome(Answer(status=200, body={"ok": True}), operation) == Performed(message_id=operation.message_id)
+
+
+def test_a_thread_that_is_gone_is_empty_and_a_forgotten_cursor_is_read_anew() -> None:
+    assert refusal(answer("thread_not_found"), READ) == ThreadRead(messages=())
+    assert isinstance(refusal(answer("invalid_cursor"), READ), Unreachable)
+
+
+@pytest.mark.parametrize(
+    "failed", [NoAnswer(sent=True, reason="reset"), answer(None, status=502), answer("fatal_error")]
+)
+def test_reading_does_nothing_so_it_is_never_unknown(failed: Answer | NoAnswer) -> None:
+    assert isinstance(refusal(failed, READ), Unreachable)
+    assert isinstance(refusal(failed, DELETE), Unknown)
+
+
+def test_a_missing_scope_is_forbidden_with_its_mend_whatever_was_asked() -> None:
+    for operation in ALL:
+        missing = refusal(answer("missing_scope"), operation)
+        assert isinstance(missing, Forbidden)
+        assert "config/slack-manifest.yaml" in missing.reason
+
+
+def test_a_rate_limit_is_one_whatever_was_asked() -> None:
+    for operation in ALL:
+        limited = answer("ratelimited", status=429, retry_after="9")
+        assert refusal(limited, operation) == RateLimited(retry_after=9)

@@ -3,7 +3,7 @@ import pytest
 from adapters.slack.entity import escape
 from adapters.slack.render import INERT, inert, render, undo
 from gateway.address import Address
-from gateway.operation import EditMessage, PostMessage
+from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, UnmarkWaiting
 from tests.unit.adapters.slack.case import case
 
 CHANNEL = Address(platform="slack", account="T1", channel="C1")
@@ -38,6 +38,27 @@ def test_an_edit_names_the_message_and_nothing_that_the_method_does_not_take() -
         "parse": "none",
         "link_names": False,
     }
+
+
+def test_a_nonce_goes_as_metadata_and_none_goes_without() -> None:
+    named = render(PostMessage(address=CHANNEL, text="hi", nonce="n1")).arguments
+    assert named["metadata"] == {"event_type": "dragoman", "event_payload": {"nonce": "n1"}}
+    assert "metadata" not in render(PostMessage(address=CHANNEL, text="hi")).arguments
+
+
+def test_a_deletion_names_the_message() -> None:
+    call = render(DeleteMessage(address=THREAD, message_id="18.2"))
+    assert (call.method, call.arguments) == ("chat.delete", {"channel": "C1", "ts": "18.2"})
+    assert call.fits
+
+
+@pytest.mark.parametrize("message_id", ["slack:T1:C1:17.1", "17.1"])
+def test_the_mark_stands_on_the_message_under_either_of_its_names(message_id: str) -> None:
+    arguments = {"channel": "C1", "timestamp": "17.1", "name": "hourglass_flowing_sand"}
+    mark = render(MarkWaiting(address=THREAD, message_id=message_id))
+    assert (mark.method, mark.arguments) == ("reactions.add", arguments)
+    unmark = render(UnmarkWaiting(address=THREAD, message_id=message_id))
+    assert (unmark.method, unmark.arguments) == ("reactions.remove", arguments)
 
 
 def test_without_markup_the_text_is_shown_as_it_stands() -> None:

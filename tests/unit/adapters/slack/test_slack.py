@@ -72,14 +72,24 @@ def test_the_capabilities_are_the_settings_and_slacks_limits() -> None:
     )
     budgets = {
         (budget.name, budget.scope): (budget.rate * 60, budget.burst)
-        for budget in (*capabilities.post, *capabilities.edit)
+        for budget in (
+            *capabilities.post,
+            *capabilities.edit,
+            *capabilities.delete,
+            *capabilities.read,
+            *capabilities.mark,
+        )
     }
     assert budgets == {
         ("chat.postMessage", "channel"): (60, 2),
         ("chat.postMessage", "account"): (240, 20),
         ("chat.update", "account"): (45, 5),
         ("chat.update", "message"): (50, 1),
+        ("chat.delete", "account"): (45, 5),
+        ("conversations", "account"): (45, 5),
+        ("reactions", "account"): (18, 5),
     }
+    assert (capabilities.reconciliation, capabilities.marks, capabilities.append) == ("read", True, ())
 
 
 def test_the_table_in_the_readme_is_a_configuration() -> None:
@@ -102,6 +112,17 @@ def test_making_an_adapter_loads_no_sdk() -> None:
 def test_the_manifest_asks_for_what_the_adapter_uses_and_for_no_more() -> None:
     lines = (ROOT / "config" / "slack-manifest.yaml").read_text(encoding="utf-8").splitlines()
     items = {line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")}
-    assert items == {"app_mentions:read", "chat:write", "im:history", "app_mention", "message.im"}
+    reads = {"channels:history", "groups:history", "im:history", "mpim:history"}
+    events = {"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}
+    assert items == {"app_mentions:read", "chat:write", "reactions:write"} | reads | events
     assert "  socket_mode_enabled: true" in lines
     assert "    messages_tab_read_only_enabled: false" in lines
+
+
+def test_the_readme_says_what_each_scope_of_the_manifest_is_for() -> None:
+    manifest = (ROOT / "config" / "slack-manifest.yaml").read_text(encoding="utf-8")
+    readme = (ROOT / "adapters" / "slack" / "README.md").read_text(encoding="utf-8")
+    rows = "".join(line for line in readme.splitlines() if line.startswith("| `"))
+    scopes = [line.strip().removeprefix("- ") for line in manifest.splitlines() if ":" in line and "- " in line]
+    assert len(scopes) == 7
+    assert all(f"`{scope}`" in rows for scope in scopes)

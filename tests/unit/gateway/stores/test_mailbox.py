@@ -1,20 +1,32 @@
 """What the contract's suite cannot reach: what stands in the tables, and processes that are not alone."""
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 import anyio
 import pytest
 
 from gateway.address import Address
 from gateway.error import OwnershipLostError, StoreError, UnreadableError
-from gateway.inbound import Ignored, MessageReceived, from_json
+from gateway.inbound import (
+    CommandReceived,
+    Ignored,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    from_json,
+    to_json,
+)
 from gateway.stores.database import Row, Statement
-from gateway.stores.mailbox import MIGRATIONS, Mailbox
+from gateway.stores.mailbox import Mailbox
+from gateway.stores.schema import MIGRATIONS, READ_SCHEMA, WRITE_SCHEMA
 from gateway.stores.sqlite import MemoryDatabase
 
 pytestmark = pytest.mark.virtual_time
 
 KEY = "p/a/c"
+HERE = Address(platform="p", account="a", channel="c")
+HOUR = 3600.0
 
 
 @pytest.fixture
@@ -24,13 +36,18 @@ def database() -> Generator[MemoryDatabase]:
 
 
 def message(number: int) -> MessageReceived:
-    address = Address(platform="p", account="a", channel="c")
     return MessageReceived(
-        event_id=f"e{number}", message_id=f"m{number}", address=address, user="u", text=str(number), direct=False
+        event_id=f"e{number}", message_id=f"m{number}", address=HERE, user="u", text=str(number), direct=False
     )
 
 
-async def query(database: MemoryDatabase, sql: str, *parameters: str) -> list[Row]:
+def new(number: int) -> CommandReceived:
+    return CommandReceived(
+        event_id=f"e{number}", message_id=f"m{number}", address=HERE, user="u", command="new", direct=False
+    )
+
+
+async def query(database: MemoryDatabase, sql: str, *parameters: str | float | None) -> list[Row]:
     rows = await database.transaction([Statement(sql=sql, parameters=parameters)])
     assert rows is not None
     return rows[0]
@@ -52,9 +69,13 @@ async def test_a_process_that_was_declared_dead_cannot_write_any_more(database: 
         await zombie.release(KEY)
     with pytest.raises(OwnershipLostError):
         await zombie.load(KEY)
+    with pytest.raises(OwnershipLostError):
+        await zombie.record(old, {0: "late"})
+    with pytest.raises(OwnershipLostError):
+        await zombie.append(old, ["late"])
     work = await heir.load(KEY)
     assert work is not None
-    assert (work.attempt, work.history) == (2, ())
+    assert (work.attempt, work.said, work.journal) == (2, (), ())
     await heir.finish(work, ["mine"])
 
 
@@ -95,6 +116,106 @@ async def test_only_the_reason_is_kept_of_what_is_ignored(database: MemoryDataba
     await store.ingest(ignored)
     ((kind, conversation, body),) = await query(database, "select kind, conv, body from gw_event")
     assert (kind, conversation, from_json(body)) == ("ignored", None, ignored)
+
+
+async def test_of_an_edit_only_the_message_keeps_the_text_and_of_a_deletion_nothing_does(
+    database: MemoryDatabase,
+) -> None:
+    store = await Mailbox.open(database)
+    sent = replace(message(1), text="swordfish")
+    edit = MessageEdited(event_id="edit", message=replace(sent, text="codfish"))
+    await store.ingest(sent)
+    await store.ingest(edit)
+    with_text = "select id from gw_event where body like '%fish%'"
+    assert await query(database, with_text) == [("e1",)]
+    ((body,),) = await query(database, "select body from gw_event where id = 'edit'")
+    assert from_json(body) == replace(edit, message=replace(sent, text=""))
+    await store.ingest(MessageDeleted(event_id="deletion", message_id="m1", address=HERE))
+    assert await query(database, with_text) == []
+    ((body,),) = await query(database, "select body from gw_event where id = 'deletion'")
+    assert from_json(body) == MessageDeleted(event_id="deletion", message_id="m1", address=HERE)
+
+
+async def test_only_a_message_makes_a_conversation(database: MemoryDatabase) -> None:
+    store = await Mailbox.open(database)
+    await store.ingest(MessageEdited(event_id="edit", message=message(1)))
+    await store.ingest(MessageDeleted(event_id="deletion", message_id="m1", address=HERE))
+    await store.ingest(new(2))
+    assert await query(database, "select id from gw_conv") == []
+    await store.ingest(message(1))
+    assert await query(database, "select id from gw_conv") == [(KEY,)]
+
+
+async def test_a_journal_goes_with_its_message_and_a_history_that_was_left_behind_stays(
+    database: MemoryDatabase,
+) -> None:
+    store = await Mailbox.open(database)
+    await store.ingest(message(1))
+    await store.claim(1)
+    work = await store.load(KEY)
+    assert work is not None
+    await store.record(work, {0: "zero", 1: "one"})
+    await store.finish(work, ["entry"])
+    await store.ingest(new(2))
+    await query(database, "update gw_event set done = done - $1 where done is not null", 26 * HOUR)
+    assert await store.prune(25 * HOUR) == 1
+    assert await query(database, "select * from gw_journal") == []
+    assert await query(database, "select body from gw_history") == [("entry",)]
+
+
+async def test_a_command_of_another_version_waits_for_it_and_holds_up_no_other(
+    database: MemoryDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = await Mailbox.open(database)
+    await store.ingest(new(1))
+    await store.ingest(new(2))
+    await query(database, "update gw_event set body = replace(body, 'new', 'dance') where id = 'e1'")
+    assert await store.open_commands() == [(2, new(2))]
+    assert "command 1 cannot be read" in caplog.text
+    await query(database, "update gw_event set body = replace(body, 'dance', 'new') where id = 'e1'")
+    assert await store.open_commands() == [(1, new(1)), (2, new(2))]
+
+
+async def first_schema(database: MemoryDatabase) -> None:
+    """A database as the first version left it: a message answered, one tried once, one waiting, and noise."""
+    dialect = database.dialect
+    for sql in ("create table gw_meta(key text primary key, value text not null)", *MIGRATIONS[0]):
+        await query(database, sql.format(serial=dialect.serial))
+    await query(database, WRITE_SCHEMA, "1")
+    columns = "id, message, conv, kind, body, attempts, stored, done"
+    keep = f"insert into gw_event({columns}) values($1, $2, $3, $4, $5, $6, 1, $7)"
+    for sent, attempts, done in ((message(1), 1, 2), (message(2), 1, None), (message(3), 0, None)):
+        names = (sent.event_id, sent.message_id, KEY, sent.type, to_json(sent))
+        await query(database, keep, *names, attempts, done)
+    noise = Ignored(event_id="e4", reason="noise")
+    await query(database, keep, noise.event_id, None, None, noise.type, to_json(noise), 0, 1)
+    await query(database, "insert into gw_conv(id, due, owner) values($1, 1, 'dead')", KEY)
+    await query(database, "insert into gw_node(id) values('dead')")
+    await query(database, "insert into gw_history(conv, event, body) values($1, 1, 'one')", KEY)
+
+
+async def test_a_database_of_the_first_schema_is_brought_up_with_all_that_is_in_it(database: MemoryDatabase) -> None:
+    await first_schema(database)
+    store = await Mailbox.open(database)
+    assert await query(database, READ_SCHEMA) == [(str(len(MIGRATIONS)),)]
+    for known in (message(1), message(2), message(3), Ignored(event_id="e4", reason="noise")):
+        assert await store.ingest(known) is None
+    assert (await store.open_messages(), await store.open_commands()) == (2, [])
+    edit = MessageEdited(event_id="edit", message=replace(message(3), text="now"))
+    stored = await store.ingest(edit)
+    assert stored is not None
+    assert (stored.sequence, stored.behind) == (5, True)
+    assert await store.claim(9) == [KEY]
+    work = await store.load(KEY)
+    assert work is not None
+    assert (work.message, work.attempt, work.waiting, work.history) == (message(2), 2, 1, ("one",))
+    assert (work.said, work.journal, work.stopped, work.waited) == ((), (), False, False)
+    await store.record(work, {0: "line"})
+    await store.finish(work, ["two"])
+    await store.claim(1)
+    work = await store.load(KEY)
+    assert work is not None
+    assert (work.message, work.history) == (edit.message, ("one", "two"))
 
 
 async def test_a_number_is_never_given_twice(database: MemoryDatabase) -> None:

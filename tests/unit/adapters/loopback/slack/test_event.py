@@ -1,8 +1,9 @@
 import itertools
+from dataclasses import replace
 
 from adapters.loopback.slack.change import Change, MessageDeleted, MessageEdited, MessagePosted, StatusSet
 from adapters.loopback.slack.event import event_callback, events_of
-from adapters.loopback.slack.message import Author, Content, Edit, Message
+from adapters.loopback.slack.message import Author, Content, Edit, Message, to_wire
 from adapters.loopback.slack.workspace import Channel, Workspace
 
 WORKSPACE = Workspace(
@@ -90,6 +91,16 @@ def test_an_edit_shows_both_versions_under_an_id_of_its_own() -> None:
 def test_a_deletion_names_what_is_gone() -> None:
     (event,) = events(MessageDeleted(message=message("a")))
     assert (event["subtype"], event["deleted_ts"], event["ts"]) == ("message_deleted", "7.000001", "8.000000")
+
+
+def test_the_deletion_of_a_message_with_replies_is_its_change_into_a_tombstone() -> None:
+    gone = replace(message("a", thread="7.000001"), deleted=True)
+    (event,) = events(MessageDeleted(message=gone))
+    assert (event["subtype"], event["ts"], "deleted_ts" in event) == ("message_changed", "8.000000", False)
+    assert event["message"] == to_wire(gone, "T1", "A1")
+    assert event["previous_message"] == to_wire(message("a", thread="7.000001"), "T1", "A1")
+    (reply,) = events(MessageDeleted(message=replace(message("a", thread="6.000001"), deleted=True)))
+    assert reply["subtype"] == "message_deleted"
 
 
 def test_what_is_not_about_a_message_has_no_event() -> None:

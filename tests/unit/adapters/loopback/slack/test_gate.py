@@ -62,9 +62,13 @@ def test_a_missing_scope_is_named() -> None:
     [
         ("chat.postMessage", 3, 1),
         ("chat.update", 6, 2),
-        ("chat.delete", 16, 2),
+        ("chat.delete", 6, 2),
         ("chat.postEphemeral", 16, 1),
-        ("conversations.replies", 16, 2),
+        ("conversations.replies", 6, 2),
+        ("conversations.history", 6, 2),
+        ("conversations.info", 16, 2),
+        ("reactions.add", 6, 2),
+        ("reactions.remove", 6, 3),
     ],
 )
 def test_a_burst_ends_at_the_capacity_and_is_told_whole_seconds_to_wait(
@@ -80,7 +84,13 @@ def test_a_burst_ends_at_the_capacity_and_is_told_whole_seconds_to_wait(
 
 @pytest.mark.parametrize(
     ("method", "a_minute"),
-    [("chat.postMessage", 60), ("chat.update", 50), ("chat.postEphemeral", 100), ("auth.test", 300)],
+    [
+        ("chat.postMessage", 60),
+        ("chat.update", 50),
+        ("reactions.remove", 20),
+        ("chat.postEphemeral", 100),
+        ("auth.test", 300),
+    ],
 )
 def test_in_the_long_run_the_published_rate_holds(method: str, a_minute: int) -> None:
     gate = Gate(Workspace())
@@ -113,4 +123,20 @@ def test_methods_do_not_share_budgets() -> None:
 
 
 def test_every_scope_is_of_a_method_that_exists() -> None:
-    assert limit.SCOPES.keys() <= limit.LIMITS.keys()
+    assert limit.SCOPES.keys() | limit.READS <= limit.LIMITS.keys()
+
+
+@pytest.mark.parametrize(
+    ("channel", "needed"), [("C1", "channels:history"), ("G1", "groups:history"), ("D1", "im:history")]
+)
+@pytest.mark.parametrize("method", sorted(limit.READS))
+def test_reading_needs_the_scope_of_the_conversations_type(method: str, channel: str, needed: str) -> None:
+    workspace = Workspace(
+        scopes=tuple(set(limit.READ_SCOPES.values()) - {needed}),
+        channels=(*Workspace().channels, Channel(id="G1", name="private", type="group")),
+    )
+    refusal = refusal_of(Gate(workspace), method, channel)
+    assert refusal is not None
+    assert (refusal.rule.error, refusal.details["needed"]) == ("missing_scope", needed)
+    others = {"C1", "G1", "D1"} - {channel}
+    assert [refusal_of(Gate(workspace), method, other) for other in others] == [None, None]

@@ -3,9 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.loopback.clock import PlatformClock
-from adapters.loopback.slack.change import Change, MessageDeleted, MessageEdited, MessagePosted
+from adapters.loopback.slack.change import (
+    Change,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    ReactionAdded,
+    ReactionRemoved,
+)
 from adapters.loopback.slack.history import History
-from adapters.loopback.slack.message import Content, Message
+from adapters.loopback.slack.message import Content, Message, Reaction, to_wire
 from adapters.loopback.slack.workspace import User
 
 ADA, BOT = User(id="U1", name="ada"), User(id="UBOT", name="dragoman", bot_id="B1")
@@ -118,3 +125,44 @@ def test_every_change_is_told(room: Room) -> None:
 
 def test_a_reader_sees_escapes_undone_once(room: Room) -> None:
     assert room.post("a &lt; b &amp;amp; c").display == "a < b &amp; c"
+
+
+def test_a_reaction_comes_and_goes_and_is_no_edit(room: Room) -> None:
+    eyes, tada = Reaction(name="eyes", user="UBOT"), Reaction(name="tada", user="UBOT")
+    message = room.history.react(room.history.react(room.post("a"), eyes), tada)
+    assert (message.reactions, message.edited) == ((eyes, tada), False)
+    assert to_wire(message, "T1", "A1")["reactions"] == [
+        {"name": "eyes", "users": ["UBOT"], "count": 1},
+        {"name": "tada", "users": ["UBOT"], "count": 1},
+    ]
+    message = room.history.unreact(message, eyes)
+    assert (room.now(message).reactions, room.now(message).text) == ((tada,), "a")
+    assert [type(change) for change in room.changes[1:]] == [ReactionAdded, ReactionAdded, ReactionRemoved]
+
+
+def test_what_is_gone_can_be_listed_and_what_keeps_a_thread_is_a_tombstone(room: Room) -> None:
+    alone, root = room.post(), room.post()
+    reply = room.post(user=BOT, thread=root.ts)
+    for message in (alone, root):
+        room.history.delete(room.now(message))
+    assert [message.ts for message in room.history.messages()] == [reply.ts]
+    listed = {message.ts: message.is_tombstone for message in room.history.messages(deleted=True)}
+    assert listed == {alone.ts: False, root.ts: True, reply.ts: False}
+    wire = to_wire(room.now(root), "T1", "A1")
+    assert (wire["subtype"], wire["user"], wire["thread_ts"]) == ("tombstone", "USLACKBOT", root.ts)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "nonce"),
+    [
+        ({"event_type": "x", "event_payload": {"nonce": "n1"}}, "n1"),
+        ({"event_type": "x", "event_payload": {"nonce": 1}}, None),
+        ({"event_type": "x", "event_payload": {}}, None),
+        (None, None),
+    ],
+)
+def test_a_message_knows_the_nonce_in_its_metadata(
+    room: Room, metadata: dict[str, object] | None, nonce: str | None
+) -> None:
+    message = room.history.post(channel="C1", user=BOT, content=Content(text="a", metadata=metadata))
+    assert message.nonce == nonce

@@ -1,0 +1,246 @@
+"""What passes the queues: answers to commands, marks at messages that wait, looks at what was said before.
+
+Rule 1: a command is closed in the store when its answer is on the screen. One that an earlier process left open is
+        looked for on the screen first.
+Rule 2: a mark is taken away when its message's turn comes, by whichever process that is.
+Rule 3: nothing here holds up an answer; where it fails, that is logged and let be.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+
+import anyio
+
+from gateway import command, history
+from gateway.address import Address
+from gateway.delivery import Delivery
+from gateway.errand import Errand
+from gateway.history import Asked, Quoted
+from gateway.inbound import CommandReceived, Inbound, MessageDeleted, MessageReceived
+from gateway.journal import Line
+from gateway.need import Priority
+from gateway.operation import MarkWaiting, Operation, Outcome, ReadThread, Said, ThreadRead, UnmarkWaiting
+from gateway.patience import patiently
+from gateway.platform import Platform, platform_of
+from gateway.reply import Reply
+from gateway.store import Store, Stored, Work
+
+log = logging.getLogger(__name__)
+
+CONTEXT_MESSAGES = 30
+CONTEXT_CHARACTERS = 8_000
+"""How much of what was said in a thread since the bot last spoke goes with a question."""
+
+CONTEXT_PATIENCE = 5.0
+"""Real seconds that reading it may take; a question without it is better than an answer that does not come."""
+
+
+class Aside:
+    """Does what passes the queues.
+
+    Args:
+        store: holds the commands.
+        delivery: shows the answers.
+        platforms: where commands come from, by name.
+        model: what answers, as ``status`` names it.
+        running_since: since when a conversation is being answered, by the loop's clock; none where it is not.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        delivery: Delivery,
+        platforms: Mapping[str, Platform],
+        model: str,
+        running_since: Callable[[str], float | None],
+    ) -> None:
+        self._store = store
+        self._delivery = delivery
+        self._platforms = platforms
+        self._model = model
+        self._running_since = running_since
+        self._waiting: dict[str, anyio.Event] = {}
+        self._obeyed: set[int] = set()
+        self._tasks: deque[Callable[[], Awaitable[None]]] = deque()
+        self._added = anyio.Event()
+
+    async def run(self) -> None:
+        """Do what comes, until cancelled, beginning with what an earlier process left."""
+        async with anyio.create_task_group() as tasks:
+            for sequence, asked in await patiently("commands", self._store.open_commands):
+                self._begin(sequence, partial(self._obey_again, sequence, asked))
+            while True:
+                added = self._added
+                while self._tasks:
+                    tasks.start_soon(_call, self._tasks.popleft())
+                await added.wait()
+
+    def take(self, inbound: Inbound, stored: Stored) -> None:
+        """Do what was just stored, if it is not for the queue."""
+        match inbound:
+            case CommandReceived():
+                self._begin(stored.sequence, partial(self._obey, stored.sequence, inbound, behind=stored.behind))
+            case MessageReceived() if stored.behind:
+                self._waiting[inbound.message_id] = anyio.Event()
+                self._put(partial(self._mark, inbound, self._waiting[inbound.message_id]))
+            case MessageDeleted():
+                self._end_wait(inbound.message_id)
+            case _:
+                pass
+
+    def turn(self, message: MessageReceived) -> None:
+        """The turn of a message that waited has come."""
+        if not self._end_wait(message.message_id):
+            self._put(partial(self._unmark, message))
+
+    def tell(self, message: MessageReceived, sentence: str) -> None:
+        """Say something of our own about a message; once is enough, so nobody says it again after a crash."""
+        self._put(partial(self._tell, message, sentence))
+
+    def _begin(self, sequence: int, task: Callable[[], Awaitable[None]]) -> None:
+        """Obey a command, unless that has begun: what comes while the first ones are read is found there, too."""
+        if sequence not in self._obeyed:
+            self._obeyed.add(sequence)
+            self._put(task)
+
+    def _put(self, task: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.append(task)
+        self._added.set()
+        self._added = anyio.Event()
+
+    async def context(self, work: Work) -> tuple[Quoted, ...]:
+        """What was said in the thread between our last word and the question; nothing where it cannot be read."""
+        message = work.message
+        if message.first or message.address.thread is None or (message.direct and work.history):
+            return ()  # nobody said anything there that is not in the history
+        look = ReadThread(address=message.address, before=message.own_id, limit=CONTEXT_MESSAGES)
+        outcome = await self._look(look)
+        if not isinstance(outcome, ThreadRead):
+            log.warning("%s: asked without what was said there before: %s", work.conversation, outcome)
+            return ()
+        asked = [entry for entry in map(history.from_json, work.history) if isinstance(entry, Asked)]
+        known = {entry.message_id.rpartition(":")[2] for entry in asked}
+        said = [each for each in outcome.messages if each.message_id not in known]
+        return _quoted(said, message.address.thread)
+
+    async def _look(self, look: ReadThread) -> Outcome | None:
+        """What comes of it, if it comes soon. It goes on by itself: what was begun is let end, and nobody waits."""
+        outcomes, over = list[Outcome | None](), anyio.Event()
+
+        async def read() -> None:
+            try:
+                outcomes.append(await self._do(look, Priority.STATUS))
+            finally:
+                over.set()
+
+        self._put(read)
+        with anyio.move_on_after(CONTEXT_PATIENCE):
+            await over.wait()
+        return outcomes[0] if outcomes else None
+
+    async def _obey(self, sequence: int, asked: CommandReceived, *, behind: bool, lines: Sequence[Line] = ()) -> None:
+        """Answer a command."""
+        conversation = asked.address.key
+        if (platform := platform_of(conversation, self._platforms)) is None:
+            return
+        sentence = command.text(asked.command, await self._status(conversation), behind=behind)
+        if sentence:
+            place = f"{conversation}!{sequence}"
+            failure = await self._say(sentence, asked.address, platform, place, seed=asked.message_id, lines=lines)
+            if failure is not None:
+                log.error("command c%d: not answered in %s: %s", sequence, conversation, failure)
+        await patiently(conversation, lambda: self._store.close(sequence))
+        self._obeyed.discard(sequence)
+
+    async def _obey_again(self, sequence: int, asked: CommandReceived) -> None:
+        """Answer a command that may have been answered before."""
+        perhaps = Line(number=0, draft=0, state="open", kind="notice", tries=1)
+        await self._obey(sequence, asked, behind=True, lines=[perhaps])
+
+    async def _tell(self, message: MessageReceived, sentence: str) -> None:
+        conversation = message.address.key
+        if (platform := platform_of(conversation, self._platforms)) is None:
+            return
+        place = f"{conversation}?{message.event_id}"
+        await self._say(sentence, message.address, platform, place, seed=message.event_id)
+
+    async def _say(
+        self,
+        sentence: str,
+        address: Address,
+        platform: Platform,
+        place: str,
+        *,
+        seed: str,
+        lines: Sequence[Line] = (),
+    ) -> str | None:
+        """Say something of our own beside the queue; what kept it off the screen, if anything did."""
+        capabilities = platform.adapter.capabilities
+        reply = Reply(address=address, capabilities=capabilities, run_id=place, seed=seed, lines=lines)
+        reply.tell(sentence)
+        await self._delivery.show(reply, platform.adapter, name=place)
+        return reply.failure
+
+    async def _status(self, conversation: str) -> command.Status:
+        since = self._running_since(conversation)
+        return command.Status(
+            model=self._model,
+            running=None if since is None else anyio.current_time() - since,
+            open=await patiently(conversation, lambda: self._store.waiting(conversation)),
+            held=self._delivery.delay(conversation),
+        )
+
+    async def _mark(self, message: MessageReceived, turn: anyio.Event) -> None:
+        """Mark a message until its turn comes."""
+        if not turn.is_set():
+            await self._do(MarkWaiting(address=message.address, message_id=message.own_id))
+            await turn.wait()
+            await self._unmark(message)
+
+    async def _unmark(self, message: MessageReceived) -> None:
+        await self._do(UnmarkWaiting(address=message.address, message_id=message.own_id))
+
+    def _end_wait(self, message_id: str) -> bool:
+        """Whether somebody sees to the mark of a message that does not wait any more."""
+        turn = self._waiting.pop(message_id, None)
+        if turn is not None:
+            turn.set()
+        return turn is not None
+
+    async def _do(self, operation: Operation, priority: Priority = Priority.ACKNOWLEDGEMENT) -> Outcome | None:
+        """Do something beside the queue, if the platform knows it."""
+        conversation = operation.address.key
+        platform = platform_of(conversation, self._platforms)
+        if platform is None or not (platform.adapter.capabilities.marks or isinstance(operation, ReadThread)):
+            return None
+        errand = Errand(operation, platform.adapter.capabilities, priority)
+        await self._delivery.show(errand, platform.adapter, name=f"{conversation}~{id(errand)}")
+        return errand.outcome
+
+
+async def _call(task: Callable[[], Awaitable[None]]) -> None:
+    """What fails beside the queue is logged and let be."""
+    try:
+        await task()
+    except Exception:
+        log.exception("something beside the queue failed, and is let be")
+
+
+def _quoted(said: Sequence[Said], root: str) -> tuple[Quoted, ...]:
+    """The newest of what was said behind our last word, as much as there is room for.
+
+    Where our only word is the ``root``, the thread is about that, and it goes along.
+    """
+    ours = max((at for at, each in enumerate(said) if each.ours and each.message_id != root), default=-1)
+    kept: list[Quoted] = []
+    room = CONTEXT_CHARACTERS
+    for each in reversed(said[ours + 1 :]):
+        room -= len(each.text)
+        if room < 0 or len(kept) == CONTEXT_MESSAGES:
+            break
+        if each.text.strip():
+            kept.append(Quoted(speaker=each.user, text=each.text))
+    return tuple(reversed(kept))

@@ -1,0 +1,77 @@
+"""What the bot says to a command. Pure.
+
+A command passes its conversation's queue; what it does to the run there is done when it is stored. Here is only the
+answer.
+"""
+
+from dataclasses import dataclass
+
+from gateway.inbound import Command
+
+NOTICEABLE = 60.0
+"""A wait for the platform of so many seconds is worth telling."""
+
+HELP = (
+    "(Mention me, or write to me directly, and I answer. Alone in a message, these words are commands, with ! in front"
+    " in a direct message: **stop** ends the answer I am giving, **new** begins a new conversation, **status** says"
+    " what I am doing, **help** says this.)"
+)
+NEW = "(A new conversation begins here.)"
+NOTHING_TO_STOP = "(I am not answering anything here.)"
+TOO_LATE = "(I am answering this as you first wrote it. Say **stop**, or write again, if that is not what you meant.)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How a conversation stands.
+
+    ``running`` is for how many seconds an answer is being given, or none; ``open`` how many messages are unanswered;
+    ``held`` for how many seconds the platform lets nothing through.
+    """
+
+    model: str
+    running: float | None
+    open: int
+    held: float
+
+
+def text(command: Command, status: Status, *, behind: bool) -> str:
+    """The answer to a command; empty where what it did speaks for itself.
+
+    Args:
+        command: which.
+        status: of the conversation that it was given in.
+        behind: a message was open when it came.
+    """
+    match command:
+        case "help":
+            return HELP
+        case "new":
+            return NEW
+        case "stop":
+            return "" if behind else NOTHING_TO_STOP
+        case "status":
+            return f"({' '.join(_sentences(status))})"
+
+
+def _sentences(status: Status) -> list[str]:
+    waiting = status.open - (status.running is not None)
+    said = ["I am not answering anything here." if status.running is None else _working(status.running)]
+    if waiting > 0:
+        said.append(f"{waiting} {'message waits' if waiting == 1 else 'messages wait'} in line.")
+    if status.held >= NOTICEABLE:
+        said.append(f"The chat lets nothing more through for {duration(status.held)}.")
+    return [*said, f"Model: {status.model}."]
+
+
+def _working(seconds: float) -> str:
+    return f"I have been working on an answer for {duration(seconds)}."
+
+
+def duration(seconds: float) -> str:
+    """A time in words: its largest unit, rounded down, and at least a second."""
+    for size, name in ((3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {name}" if count == 1 else f"{count} {name}s"
+    return "1 second"

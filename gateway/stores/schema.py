@@ -1,0 +1,43 @@
+"""The tables of the mailbox, and the steps from each version of them to the next. README.md explains them."""
+
+# Each entry takes the schema one version further; what was released is never edited.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """create table gw_event(
+            seq {serial}, id text not null unique, message text unique, conv text, kind text not null,
+            body text not null, attempts int not null default 0, stored double precision not null,
+            done double precision)""",
+        "create index gw_event_open on gw_event(conv, seq) where done is null",
+        "create index gw_event_done on gw_event(done) where done is not null",
+        "create table gw_conv(id text primary key, due double precision, owner text)",
+        "create index gw_conv_due on gw_conv(due, id) where due is not null and owner is null",
+        "create index gw_conv_owner on gw_conv(owner) where owner is not null",
+        "create table gw_node(id text primary key, until double precision)",
+        "create table gw_history(seq {serial}, conv text not null, event bigint not null, body text not null)",
+        "create index gw_history_conv on gw_history(conv, seq)",
+    ),
+    (
+        "alter table gw_event add column waited int not null default 0",
+        "alter table gw_event add column stopped int not null default 0",
+        "alter table gw_conv add column begun bigint not null default 0",
+        """create table gw_journal(
+            event bigint not null, number int not null, body text not null, primary key(event, number))""",
+        "create index gw_event_command on gw_event(seq) where kind = 'command_received' and done is null",
+        # What a conversation has to do. Commands are open events too, and never among these.
+        """create view gw_open as
+            select seq, conv from gw_event where kind = 'message_received' and done is null""",
+        # And of these, what nobody has begun to do: a postponed attempt does not count, but what it has written does.
+        """create view gw_fresh as
+            select seq, conv, message from gw_event where kind = 'message_received' and done is null and attempts = 0
+            and not exists(select 1 from gw_journal where event = gw_event.seq)
+            and not exists(select 1 from gw_history where conv = gw_event.conv and event = gw_event.seq)""",
+    ),
+)
+
+# The one table that every version has.
+CREATE_META = "create table if not exists gw_meta(key text primary key, value text not null)"
+
+READ_SCHEMA = "select value from gw_meta where key = 'schema'"
+
+WRITE_SCHEMA = """
+insert into gw_meta(key, value) values('schema', $1) on conflict(key) do update set value = excluded.value"""

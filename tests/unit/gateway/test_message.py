@@ -1,0 +1,94 @@
+"""One message of ours on the platform."""
+
+from dataclasses import replace
+
+from gateway import journal
+from gateway.adapter import Capabilities
+from gateway.address import Address
+from gateway.draft import Piece
+from gateway.message import PLACEHOLDER, Message, Place, Standing
+from gateway.operation import (
+    AppendText,
+    DeleteMessage,
+    EditMessage,
+    FinishStream,
+    Performed,
+    PostMessage,
+    ReadThread,
+    StartStream,
+    Unknown,
+)
+
+ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
+
+EDIT = Capabilities(surface="edit", unit="cp", bubble=800, limit=4000, post=(), edit=(), update=10)
+LOST = Unknown(reason="no answer")
+
+
+def message_on(capabilities: Capabilities = EDIT) -> Message:
+    return Message(place=Place(address=ADDRESS, capabilities=capabilities, seed="s"), number=3)
+
+
+def there(message: Message, text: str = "Hel") -> Message:
+    operation = message.show(text, whole=False)
+    assert operation is not None
+    message.settle(operation, Performed(message_id="m1"))
+    return message
+
+
+def test_it_is_posted_under_a_nonce_of_its_own_and_edited_then() -> None:
+    message = message_on()
+    posted = PostMessage(address=ADDRESS, text="Hel", nonce=journal.nonce("s", 3, 1))
+    assert message.show("Hel", whole=False) == posted
+    message.settle(posted, Performed(message_id="m1"))
+    assert message.shows("Hel")
+    assert message.show("Hel", whole=True) is None
+    assert message.show("Hello.", whole=True) == EditMessage(address=ADDRESS, message_id="m1", text="Hello.")
+
+
+def test_it_is_never_without_text() -> None:
+    assert message_on().show("", whole=True) is None
+    assert there(message_on()).show("", whole=False) is None
+
+
+def test_a_stream_grows_in_steps_and_is_finished_with_the_last() -> None:
+    message = message_on(replace(EDIT, surface="append"))
+    assert isinstance(message.show("0123456789abc", whole=True), StartStream)
+    there(message, "0123456789abcdefghijklm")
+    text = "0123456789abcdefghijklm"
+    assert message.show(text, whole=True) == AppendText(address=ADDRESS, message_id="m1", text="abcdefghij")
+    message.settle(AppendText(address=ADDRESS, message_id="m1", text="abcdefghij"), Performed(message_id="m1"))
+    assert message.show(text, whole=True) == FinishStream(address=ADDRESS, message_id="m1", text="klm")
+
+
+def test_a_stream_that_begins_otherwise_is_closed_and_edited() -> None:
+    message = there(message_on(replace(EDIT, surface="append")))
+    close = FinishStream(address=ADDRESS, message_id="m1", text="")
+    assert message.show("Other", whole=False) == close
+    message.settle(close, Performed(message_id="m1"))
+    assert message.show("Other", whole=False) == EditMessage(address=ADDRESS, message_id="m1", text="Other")
+
+
+def test_what_was_not_heard_of_is_looked_for() -> None:
+    message = message_on(replace(EDIT, reconciliation="read"))
+    operation = message.show("Hel", whole=False)
+    assert operation is not None
+    message.settle(operation, LOST)
+    assert (message.standing, message.draws()) == (Standing.UNHEARD, "read")
+    assert message.show("Hello.", whole=False) == message.remove() == ReadThread(address=ADDRESS)
+
+
+def test_where_nobody_remembers_its_text_a_placeholder_finds_its_id() -> None:
+    place = Place(address=ADDRESS, capabilities=replace(EDIT, reconciliation="nonce"), seed="s")
+    before = Message(place=place, number=3, tries=1)
+    line = before.line(Piece(kind="text", draft=0), "open")
+    message = Message.restored(line, place)
+    found = PostMessage(address=ADDRESS, text=PLACEHOLDER, nonce=journal.nonce("s", 3, 1))
+    assert message.show("Hello.", whole=False) == found
+    message.settle(found, Performed(message_id="m1"))
+    assert message.show("Hello.", whole=True) == EditMessage(address=ADDRESS, message_id="m1", text="Hello.")
+
+
+def test_it_is_taken_away_by_its_id() -> None:
+    assert there(message_on()).remove() == DeleteMessage(address=ADDRESS, message_id="m1")
+    assert message_on().remove() is None
