@@ -42,10 +42,11 @@ hooks:  ## let git run `make check` before every commit
 	echo 'git runs make check before every commit from now on; git commit --no-verify goes without.'
 
 bench: $(READY)  ## the benchmarks
-	@$(BIN)/python -m pytest tests/benchmarks
+	@$(BIN)/python -m pytest tests/benchmarks -s
 
-soak: $(READY)  ## the property tests with SOAK thousand examples each (10), the crash tests SOAK times
-	@DRAGOMAN_SOAK=$(SOAK) $(BIN)/python -m pytest tests/properties $(wildcard tests/e2e/*_crash.py) -o faulthandler_timeout=3600
+soak: $(READY)  ## the property tests with SOAK thousand examples each (10), the crash and the fault tests SOAK times
+	@DRAGOMAN_SOAK=$(SOAK) $(BIN)/python -m pytest tests/properties $(wildcard tests/e2e/*_crash.py) \
+	    tests/e2e/test_faults.py -o faulthandler_timeout=3600
 
 fuzz: $(READY)  ## a coverage-guided search for texts that break the chunker's laws, SECONDS long (3600); Linux only
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/fuzz/requirements.lock

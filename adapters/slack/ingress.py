@@ -170,7 +170,8 @@ class _Handler(AsyncBaseSocketModeHandler):
             response = await run_async_bolt_app(self._bolt, req)
         if not isinstance(response, _Verdict):  # bolt may also answer before it asks anybody
             response = await self._store(req.payload)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # untyped in the SDK
-        await send_async_response(client, req, response, started)
+        with suppress(ConnectionError):  # the socket was closed meanwhile: Slack sends the event again, and it is known
+            await send_async_response(client, req, response, started)
 
     async def _store(self, body: dict[str, Any]) -> _Verdict:
         try:

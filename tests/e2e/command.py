@@ -112,15 +112,9 @@ async def running(folder: Path, slack: LoopbackSlack, *, listen: bool = False) -
         await slack.until(lambda: slack.open_sockets == before)
 
 
-def play(cwd: Path, *arguments: str | Path, calm: bool = True) -> dict[str, Any]:
-    """What ``dragoman play --headless --json`` printed of a run that went well.
-
-    Args:
-        cwd: its working folder.
-        arguments: of the command.
-        calm: nothing of it may have logged a traceback. Slack's SDK does so where a socket is cut under it.
-    """
+def play(cwd: Path, *arguments: str | Path) -> dict[str, Any]:
+    """What ``dragoman play --headless --json`` printed of a run that went well, and logged no traceback."""
     done = dragoman("play", "--headless", "--json", *arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
-    assert not calm or "Traceback" not in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
     return json.loads(done.stdout)

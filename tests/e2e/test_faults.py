@@ -196,7 +196,7 @@ def test_the_command_plays_a_seed(seed: int, tmp_path: Path) -> None:
     answer = long_answer(6_000, seed=seed)
     (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
     options = ("--script", "answer.md", "--pace", "1500", "--time-scale", "60")
-    played = play(tmp_path, *options, "--faults", str(seed), calm=False)
+    played = play(tmp_path, *options, "--faults", str(seed))
     messages = sorted([*played["messages"], *played["deleted"]], key=lambda message: message["id"])
     rows = [Row(text=m["text"], deleted=m in played["deleted"]) for m in messages if m["author"] == "bot"]
     assert_whole_once_in_order(rows, [chunk.text for chunk in split(answer, LIMIT)])

@@ -114,7 +114,7 @@ def test_the_json_has_the_shape_that_is_promised(tmp_path: Path) -> None:
 
 def test_with_faults_the_json_also_has_what_readers_deleted(tmp_path: Path) -> None:
     (tmp_path / "answer.md").write_text(long_answer(2_000), encoding="utf-8")
-    played = play(tmp_path, "--script", "answer.md", "--time-scale", "60", "--faults", "0", calm=False)
+    played = play(tmp_path, "--script", "answer.md", "--time-scale", "60", "--pace", "0", "--faults", "0")
     assert list(played) == ["platform", "messages", "deleted", "chunks", "calls", "events", "end"]
     assert all(set(message) == {"id", "author", "text", "edited", "thread"} for message in played["deleted"])
     assert any(call["error"] for call in played["calls"])
