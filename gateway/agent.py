@@ -73,12 +73,14 @@ class Stop:
 
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     reason: EndReason = "error"
+    asked: anyio.Event = field(default_factory=anyio.Event)
 
     def __call__(self, reason: EndReason) -> None:
         """Listen to the model no further."""
-        if not self.scope.cancel_called:
+        if not self.asked.is_set():
             self.reason = reason
             self.scope.cancel()
+            self.asked.set()
 
 
 @dataclass(slots=True)
@@ -138,6 +140,7 @@ async def answer(agent: Agent, messages: tuple[Message, ...], stream: EventStrea
         await stream.put(AgentStart(agent_id=agent.id, model=agent.model, input_length=_input_length(messages)))
         await stream.put(TurnStart(turn_number=1))
         with stop.scope:
+            await anyio.lowlevel.checkpoint()  # who was stopped before it began asks nobody
             await _listen(agent, messages, stream, message)
         last = message.given_up("unknown", "stopped before its end")
         reason = stop.reason if last else None

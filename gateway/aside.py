@@ -2,7 +2,7 @@
 
 Rule 1: a command is closed in the store when its answer is on the screen. One that an earlier process left open is
         looked for on the screen first.
-Rule 2: a mark is taken away when its message's turn comes, by whichever process that is.
+Rule 2: a mark is taken away when its message's turn comes, by whichever process that is, and never before it was put.
 Rule 3: nothing here holds up an answer; where it fails, that is logged and let be.
 """
 
@@ -33,6 +33,9 @@ CONTEXT_MESSAGES = 30
 CONTEXT_CHARACTERS = 8_000
 """How much of what was said in a thread since the bot last spoke goes with a question."""
 
+FAREWELL = 5.0
+"""Real seconds that what is being done here may take to end, once all answers have."""
+
 CONTEXT_PATIENCE = 5.0
 """Real seconds that reading it may take; a question without it is better than an answer that does not come."""
 
@@ -62,10 +65,11 @@ class Aside:
         self._platforms = platforms
         self._model = model
         self._running_since = running_since
-        self._waiting: dict[str, anyio.Event] = {}
+        self._marked: dict[str, anyio.Event] = {}
         self._obeyed: set[int] = set()
         self._tasks: deque[Callable[[], Awaitable[None]]] = deque()
-        self._added = anyio.Event()
+        self._busy = 0
+        self._changed = anyio.Event()
 
     async def run(self) -> None:
         """Do what comes, until cancelled, beginning with what an earlier process left."""
@@ -73,10 +77,17 @@ class Aside:
             for sequence, asked in await patiently("commands", self._store.open_commands):
                 self._begin(sequence, partial(self._obey_again, sequence, asked))
             while True:
-                added = self._added
+                changed = self._changed
                 while self._tasks:
-                    tasks.start_soon(_call, self._tasks.popleft())
-                await added.wait()
+                    self._busy += 1
+                    tasks.start_soon(self._call, self._tasks.popleft())
+                await changed.wait()
+
+    async def rest(self) -> None:
+        """Return when nothing is being done, or after a while."""
+        with anyio.move_on_after(FAREWELL):
+            while self._tasks or self._busy:
+                await self._changed.wait()
 
     def take(self, inbound: Inbound, stored: Stored) -> None:
         """Do what was just stored, if it is not for the queue."""
@@ -84,17 +95,17 @@ class Aside:
             case CommandReceived():
                 self._begin(stored.sequence, partial(self._obey, stored.sequence, inbound, behind=stored.behind))
             case MessageReceived() if stored.behind:
-                self._waiting[inbound.message_id] = anyio.Event()
-                self._put(partial(self._mark, inbound, self._waiting[inbound.message_id]))
+                self._marked[inbound.message_id] = anyio.Event()
+                self._put(partial(self._mark, inbound, self._marked[inbound.message_id]))
             case MessageDeleted():
-                self._end_wait(inbound.message_id)
+                if inbound.message_id in self._marked:
+                    self.turn(inbound)
             case _:
                 pass
 
-    def turn(self, message: MessageReceived) -> None:
-        """The turn of a message that waited has come."""
-        if not self._end_wait(message.message_id):
-            self._put(partial(self._unmark, message))
+    def turn(self, message: MessageReceived | MessageDeleted) -> None:
+        """A message that waited does so no more."""
+        self._put(partial(self._unmark, message, self._marked.pop(message.message_id, None)))
 
     def tell(self, message: MessageReceived, sentence: str) -> None:
         """Say something of our own about a message; once is enough, so nobody says it again after a crash."""
@@ -108,16 +119,36 @@ class Aside:
 
     def _put(self, task: Callable[[], Awaitable[None]]) -> None:
         self._tasks.append(task)
-        self._added.set()
-        self._added = anyio.Event()
+        self._wake()
 
-    async def context(self, work: Work) -> tuple[Quoted, ...]:
-        """What was said in the thread between our last word and the question; nothing where it cannot be read."""
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def _call(self, task: Callable[[], Awaitable[None]]) -> None:
+        """What fails beside the queue is logged and let be."""
+        try:
+            await task()
+        except Exception:
+            log.exception("something beside the queue failed, and is let be")
+        finally:
+            self._busy -= 1
+            self._wake()
+
+    async def context(self, work: Work, stop: anyio.Event) -> tuple[Quoted, ...]:
+        """What was said in the thread between our last word and the question; nothing where it cannot be read.
+
+        Args:
+            work: the question.
+            stop: nobody needs it any more.
+        """
         message = work.message
         if message.first or message.address.thread is None or (message.direct and work.history):
             return ()  # nobody said anything there that is not in the history
         look = ReadThread(address=message.address, before=message.own_id, limit=CONTEXT_MESSAGES)
-        outcome = await self._look(look)
+        outcome = await self._look(look, stop)
+        if stop.is_set():
+            return ()
         if not isinstance(outcome, ThreadRead):
             log.warning("%s: asked without what was said there before: %s", work.conversation, outcome)
             return ()
@@ -126,7 +157,7 @@ class Aside:
         said = [each for each in outcome.messages if each.message_id not in known]
         return _quoted(said, message.address.thread)
 
-    async def _look(self, look: ReadThread) -> Outcome | None:
+    async def _look(self, look: ReadThread, stop: anyio.Event) -> Outcome | None:
         """What comes of it, if it comes soon. It goes on by itself: what was begun is let end, and nobody waits."""
         outcomes, over = list[Outcome | None](), anyio.Event()
 
@@ -138,7 +169,7 @@ class Aside:
 
         self._put(read)
         with anyio.move_on_after(CONTEXT_PATIENCE):
-            await over.wait()
+            await _either(over, stop)
         return outcomes[0] if outcomes else None
 
     async def _obey(self, sequence: int, asked: CommandReceived, *, behind: bool, lines: Sequence[Line] = ()) -> None:
@@ -193,22 +224,19 @@ class Aside:
             held=self._delivery.delay(conversation),
         )
 
-    async def _mark(self, message: MessageReceived, turn: anyio.Event) -> None:
-        """Mark a message until its turn comes."""
-        if not turn.is_set():
-            await self._do(MarkWaiting(address=message.address, message_id=message.own_id))
-            await turn.wait()
-            await self._unmark(message)
+    async def _mark(self, message: MessageReceived, marked: anyio.Event) -> None:
+        """Mark a message, if it still waits."""
+        try:
+            if message.message_id in self._marked:
+                await self._do(MarkWaiting(address=message.address, message_id=message.own_id))
+        finally:
+            marked.set()
 
-    async def _unmark(self, message: MessageReceived) -> None:
+    async def _unmark(self, message: MessageReceived | MessageDeleted, marked: anyio.Event | None) -> None:
+        """Take a mark away. Where this process put it there, not before it has."""
+        if marked is not None:
+            await marked.wait()
         await self._do(UnmarkWaiting(address=message.address, message_id=message.own_id))
-
-    def _end_wait(self, message_id: str) -> bool:
-        """Whether somebody sees to the mark of a message that does not wait any more."""
-        turn = self._waiting.pop(message_id, None)
-        if turn is not None:
-            turn.set()
-        return turn is not None
 
     async def _do(self, operation: Operation, priority: Priority = Priority.ACKNOWLEDGEMENT) -> Outcome | None:
         """Do something beside the queue, if the platform knows it."""
@@ -221,12 +249,16 @@ class Aside:
         return errand.outcome
 
 
-async def _call(task: Callable[[], Awaitable[None]]) -> None:
-    """What fails beside the queue is logged and let be."""
-    try:
-        await task()
-    except Exception:
-        log.exception("something beside the queue failed, and is let be")
+async def _either(one: anyio.Event, other: anyio.Event) -> None:
+    """Wait for one of two."""
+    async with anyio.create_task_group() as tasks:
+
+        async def wait(event: anyio.Event) -> None:
+            await event.wait()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(wait, one)
+        tasks.start_soon(wait, other)
 
 
 def _quoted(said: Sequence[Said], root: str) -> tuple[Quoted, ...]:

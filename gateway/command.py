@@ -17,7 +17,7 @@ HELP = (
     " what I am doing, **help** says this.)"
 )
 NEW = "(A new conversation begins here.)"
-NOTHING_TO_STOP = "(I am not answering anything here.)"
+NOTHING_TO_STOP = "(There is nothing to stop: I am not writing an answer here.)"
 TOO_LATE = "(I am answering this as you first wrote it. Say **stop**, or write again, if that is not what you meant.)"
 
 
@@ -41,7 +41,7 @@ def text(command: Command, status: Status, *, behind: bool) -> str:
     Args:
         command: which.
         status: of the conversation that it was given in.
-        behind: a message was open when it came.
+        behind: a message was open when it came, whose answer was not written yet.
     """
     match command:
         case "help":

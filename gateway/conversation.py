@@ -12,7 +12,7 @@ Rule 5: commands, and marks at messages that wait, pass the queue; a stop takes 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio
 
@@ -38,6 +38,12 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3
 """How often a message is tried whose run ended in a crash."""
 
+LAST_ATTEMPT = 10
+"""After so many not even its end, or an answer that was written, is tried to be shown any more."""
+
+RETRY_PAUSE = 1.0
+"""Real seconds until a message is tried again, times the attempts that failed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
@@ -61,12 +67,13 @@ Watch = Callable[[Envelope | RunEnded], None]
 class _Run:
     """A run in progress: what ends it, since when it goes on, by the loop's clock, and what it answers.
 
-    ``told``: the sender knows that an edit came too late.
+    ``written``: there is nothing left to stop. ``told``: the sender knows that an edit came too late.
     """
 
     stop: Stop = field(default_factory=Stop)
     since: float = field(default_factory=anyio.current_time)
     message_id: str | None = None
+    written: bool = False
     told: bool = False
 
     def misses(self, edited: MessageReceived) -> bool:
@@ -133,13 +140,15 @@ class Conversations:
 
     async def run(self) -> None:
         """Answer until told to stop; return when the runs that had begun are over."""
-        async with anyio.create_task_group() as tasks:
-            with self._starting:
-                async with anyio.create_task_group() as aside:
-                    aside.start_soon(self._aside.run)
+        async with anyio.create_task_group() as aside:
+            aside.start_soon(self._aside.run)
+            async with anyio.create_task_group() as tasks:
+                with self._starting:
                     while True:
                         await self._slots.acquire()
                         tasks.start_soon(self._work, await self._next())
+            await self._aside.rest()
+            aside.cancel_scope.cancel()
 
     def stop(self) -> None:
         """Begin no further run. What waits stays in the store."""
@@ -149,6 +158,7 @@ class Conversations:
         """Let what was just stored have its effect, as far as that does not wait for its turn."""
         match inbound:
             case CommandReceived(command="stop" | "new") if run := self._running.get(inbound.address.key):
+                stored = replace(stored, behind=stored.behind and not run.written)
                 run.stop("stopped")
             case MessageEdited(message=message) if run := self._running.get(message.address.key):
                 if run.misses(message):
@@ -197,13 +207,28 @@ class Conversations:
         except anyio.get_cancelled_exc_class():
             await self._postpone(work)
             raise
-        except OwnershipLostError:
-            raise
-        except Exception:
-            log.exception("run %s: failed in %s; its message is tried again", _run_id(work), conversation)
-            await patiently(conversation, lambda: self._store.release(conversation))
+        except Exception as error:  # noqa: BLE001 - logged there, and the message is tried again
+            slot.close()
+            await self._failed(work, error)
         else:
             await patiently(conversation, lambda: self._store.finish(work, entries))
+
+    async def _failed(self, work: Work, error: Exception) -> None:
+        """Have a message tried again after a while, or not any more where not even its end could be told.
+
+        Raises:
+            OwnershipLostError: that is what went wrong.
+        """
+        conversation = work.conversation
+        if _is_loss(error):
+            raise OwnershipLostError(conversation) from error
+        if work.attempt > LAST_ATTEMPT:
+            log.error("run %s: given up in %s, its message is closed", _run_id(work), conversation, exc_info=error)
+            await patiently(conversation, lambda: self._store.finish(work, []))
+            return
+        log.error("run %s: failed in %s; its message is tried again", _run_id(work), conversation, exc_info=error)
+        await anyio.sleep(RETRY_PAUSE * work.attempt)
+        await patiently(conversation, lambda: self._store.release(conversation))
 
     async def _postpone(self, work: Work) -> None:
         """Leave a message to the next start, as if it had not been tried."""
@@ -215,16 +240,17 @@ class Conversations:
 
     async def _answer(self, work: Work, past: _Past, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
         """Answer a message, and say what more of it goes into the history."""
+        if work.waited:
+            self._aside.turn(work.message)
         if not access.admits(platform.allow, work.message):
             log.warning("run %s: not answered, %s is no longer allowed", _run_id(work), work.message.user)
             return []
-        if work.waited:
-            self._aside.turn(work.message)
-        if past.answered is not None:
+        run.written = past.answered is not None or work.attempt > ATTEMPTS
+        if run.written:
             slot.close()
+        if past.answered is not None:
             return await self._show_again(work, past, past.answered, platform.adapter)
         if work.attempt > ATTEMPTS:
-            slot.close()
             return await self._set_aside(work, past, platform.adapter)
         if work.stopped:
             run.stop("stopped")
@@ -237,7 +263,7 @@ class Conversations:
         asked = Asked(
             speaker=work.message.user,
             text=work.message.text,
-            context=() if run.stop.scope.cancel_called else await self._aside.context(work),
+            context=await self._aside.context(work, run.stop.asked),
             message_id=work.message.message_id,
         )
         begun: list[Entry] = [asked, *past.interrupted]
@@ -253,6 +279,7 @@ class Conversations:
             tasks.start_soon(self._consume, stream, reply)
             tasks.start_soon(show)
             answered = await answer(self._agent, messages, stream, stop=run.stop)
+            run.written = True
             slot.close()
             if reply.failure is None:
                 await self._keep(work, [*begun, _entry(answered)])
@@ -279,7 +306,8 @@ class Conversations:
         log.error("run %s: set aside after %d attempts; each one's failure is above", _run_id(work), ATTEMPTS)
         await self._delivery.show(reply, adapter, record=self._recorder(work))
         self._tell_end(work, reply, "error")
-        return [Asked(speaker=work.message.user, text=work.message.text, message_id=work.message.message_id)]
+        asked = Asked(speaker=work.message.user, text=work.message.text, message_id=work.message.message_id)
+        return [asked, *past.interrupted]
 
     async def _consume(self, stream: EventStream, reply: Reply) -> None:
         async for envelope in stream:
@@ -319,6 +347,13 @@ class Conversations:
                 bubbles=tuple(reply.bubbles),
             )
         )
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Whether a conversation was lost to another process, which a task group wraps."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup(OwnershipLostError) is not None  # pyright: ignore[reportUnknownMemberType]  # a group of what is not said
+    return isinstance(error, OwnershipLostError)
 
 
 def _past(work: Work) -> _Past:

@@ -65,7 +65,10 @@ class Deliverable(Protocol):
         ...
 
     def need(self) -> Need | None:
-        """What it would do with a slot now; none where nothing, or while an operation is in flight."""
+        """What it would do with a slot now; none where nothing, or while an operation is in flight.
+
+        Where ``next_operation`` has nothing to do with a slot, this says something else afterwards.
+        """
         ...
 
     def next_operation(self) -> Operation | None:
@@ -101,6 +104,7 @@ class _Showing:
     error: Exception | None = None
     performing: bool = False
     begun: bool = False
+    settled_at: float = float("-inf")
     need: Need | None = None
     asks: Candidate | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
@@ -108,7 +112,7 @@ class _Showing:
     @property
     def over(self) -> bool:
         """Nothing will be asked of it any more."""
-        return self.reply.done or self.error is not None
+        return self.error is not None or bool(_step(self, lambda: self.reply.done)) or self.error is not None
 
     def wake(self) -> None:
         self.changed.set()
@@ -116,7 +120,7 @@ class _Showing:
 
     def look(self) -> bool:
         """See what it needs now, whenever something has happened to it; whether that is something else than before."""
-        need = None if self.error is not None else self.reply.need()
+        need = None if self.error is not None else _step(self, self.reply.need)
         if need == self.need:
             return False
         self.need, self.asks = need, need and self._candidate(need)
@@ -126,12 +130,14 @@ class _Showing:
         """To begin a bubble that is not whole it draws on the edit, too, that will close it (rules 6 and 7)."""
         capabilities = self.reply.capabilities
         early = need.priority is Priority.LIVE and need.draws == "post"
-        closing = self._keys(_closing(capabilities), need) if early else {}
+        closes = self._keys(_closing(capabilities), need)
+        closing = closes if early else {}
         return Candidate(
             name=self.name,
             urgency=need.priority if self.begun else min(need.priority, Priority.STATUS),
             budgets=self._keys(getattr(capabilities, need.draws), need) | closing,
             leaves=dict.fromkeys(closing, FIRST if self.begun else 0),
+            twins=closes if need.draws == "edit" else {},
         )
 
     def _keys(self, budgets: Iterable[Budget], need: Need) -> dict[Key, Budget]:
@@ -181,7 +187,7 @@ class Delivery:
         name = name or reply.address.key
         showing = _Showing(name=name, reply=reply, adapter=adapter, record=record)
         self._shown[name] = self._replies[reply] = showing
-        showing.look()
+        self._look(showing)
         self._wake()
         try:
             while not showing.over:
@@ -202,7 +208,7 @@ class Delivery:
             return
         if showing.over:
             showing.wake()
-        if showing.look():
+        if self._look(showing):
             self._wake()
 
     def delay(self, conversation: str) -> float:
@@ -210,6 +216,13 @@ class Delivery:
         showing = self._shown.get(conversation)
         candidate = showing and showing.asks
         return self._pacer.choose([candidate], self._now())[1] if candidate else 0.0
+
+    def _look(self, showing: _Showing) -> bool:
+        """See what a reply needs now. Where it wants to rest first, its place in the line is held for so long."""
+        changed = showing.look()
+        if changed and showing.need is not None and showing.need.rest:
+            self._pacer.hold(showing.name, max(showing.settled_at, self._now() - showing.need.rest), showing.need.rest)
+        return changed
 
     def _wake(self) -> None:
         self._changed.set()
@@ -222,26 +235,32 @@ class Delivery:
             if candidate is None:
                 return pause / self._time_scale
             showing = self._shown[candidate.name]
-            if (operation := _step(showing, showing.reply.next_operation)) is not None:
+            operation = _step(showing, showing.reply.next_operation)
+            if operation is not None:
                 self._pacer.take(candidate, self._now())
                 showing.performing = True
                 tasks.start_soon(self._perform, showing, candidate, operation)
-            showing.look()
+            if not self._look(showing) and operation is None and showing.error is None:
+                showing.error = RuntimeError(f"{showing.name}: it needs a slot, and has nothing to do with it")
+                showing.look()
+            if operation is None:
+                showing.wake()
 
     def _candidates(self) -> list[Candidate]:
         return [showing.asks for showing in self._shown.values() if showing.asks is not None]
 
     async def _perform(self, showing: _Showing, candidate: Candidate, operation: Operation) -> None:
         try:
-            await _record(showing, showing.reply.lines())
+            await _record(showing, _step(showing, showing.reply.lines))
             if showing.error is None:
                 with anyio.CancelScope(shield=True):
                     self._settle(showing, candidate, await _outcome(showing, candidate, operation))
-                await _record_to_the_last(showing, showing.reply.lines())
+            if showing.error is None:
+                await _record_to_the_last(showing, _step(showing, showing.reply.lines))
         finally:
             showing.performing = False
-            if showing.look() and showing.need is not None and showing.need.rest:
-                self._pacer.hold(showing.name, self._now(), showing.need.rest)
+            showing.settled_at = self._now()
+            self._look(showing)
             showing.wake()
             self._wake()
 
@@ -267,7 +286,7 @@ async def _outcome(showing: _Showing, candidate: Candidate, operation: Operation
         return Unknown(reason=repr(error))
 
 
-async def _record(showing: _Showing, lines: Mapping[int, Line]) -> None:
+async def _record(showing: _Showing, lines: Mapping[int, Line] | None) -> None:
     """Write down what the reply wants written. Where that fails, nothing more is asked of it."""
     try:
         if lines:
@@ -276,7 +295,7 @@ async def _record(showing: _Showing, lines: Mapping[int, Line]) -> None:
         showing.error = error
 
 
-async def _record_to_the_last(showing: _Showing, lines: Mapping[int, Line]) -> None:
+async def _record_to_the_last(showing: _Showing, lines: Mapping[int, Line] | None) -> None:
     """The same for what was done already: the end of the gateway is no reason to forget it."""
     try:
         await _record(showing, lines)

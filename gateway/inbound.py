@@ -56,6 +56,11 @@ class MessageDeleted:
     message_id: str
     address: Address
 
+    @property
+    def own_id(self) -> str:
+        """As of a message that was received."""
+        return self.message_id.rpartition(":")[2]
+
 
 Command = Literal["new", "stop", "status", "help"]
 """``new``: what was said so far is forgotten. ``stop``: the answer being given ends. ``status``: what is going on here.

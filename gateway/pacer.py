@@ -32,12 +32,14 @@ class Candidate:
 
     ``budgets`` are what it draws on; the first is the one that a refusal of the platform is about. ``leaves`` says of
     which of them it goes without the last few tokens, so that they are there for somebody who has not asked yet.
+    ``twins`` are budgets that it does not draw on, and that a refusal is about all the same.
     """
 
     name: str
     urgency: int
     budgets: Mapping[Key, Budget]
     leaves: Mapping[Key, int] = field(default_factory=dict[Key, int])
+    twins: Mapping[Key, Budget] = field(default_factory=dict[Key, Budget])
 
 
 class TokenBucket:
@@ -107,16 +109,17 @@ class Pacer:
         self._turns[candidate.name] = next(self._turn)
 
     def park(self, candidate: Candidate, now: float, seconds: float) -> None:
-        """The platform refused it for so many seconds: nothing goes on its first key until then."""
+        """The platform refused it for so many seconds: nothing goes on its first key until then, nor on its twins."""
         match [*candidate.budgets.items()]:
             case [(key, budget), *_]:
-                self._bucket(key, budget, now).park(now, seconds)
+                for parked, its in ((key, budget), *candidate.twins.items()):
+                    self._bucket(parked, its, now).park(now, seconds)
             case _:
                 self.hold(candidate.name, now, seconds)
 
     def hold(self, name: str, now: float, seconds: float) -> None:
-        """Let this conversation wait for so long; nobody else is concerned."""
-        self._held[name] = now + seconds
+        """Let this conversation wait for so long at least; nobody else is concerned."""
+        self._held[name] = max(self._held.get(name, now), now + seconds)
 
     def forget(self, name: str, now: float) -> None:
         """A conversation has nothing more to show; drop what need not be remembered."""

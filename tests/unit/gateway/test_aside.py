@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 import anyio
 import pytest
 
-from gateway.adapter import Adapter
+from gateway.adapter import Adapter, Budget
 from gateway.aside import CONTEXT_CHARACTERS, CONTEXT_MESSAGES, CONTEXT_PATIENCE
 from gateway.command import HELP, NEW, NOTHING_TO_STOP, TOO_LATE
 from gateway.delivery import Deliverable, Delivery, Record, no_record
 from gateway.inbound import Command, MessageReceived
+from gateway.notice import ENDINGS
 from gateway.operation import (
     Forbidden,
     MarkWaiting,
@@ -463,3 +464,49 @@ async def test_where_nothing_was_said_before_nothing_is_read(asked: MessageRecei
         await finish(rooms)
     assert [call for call in chat.calls if isinstance(call.operation, ReadThread)] == []
     assert model.requests[0].messages == (UserMessage(text="<U1> Hi!"),)
+
+
+async def test_a_stop_waits_for_no_thread_to_be_read() -> None:
+    chat = Chat(latency=100.0, capabilities=READS)
+    began = anyio.current_time()
+    asked = replace(message("Well?", address=place(thread="t")), first=False)
+    async with house(Model([whole("Hello.")]), chat) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await rooms.receive(asked)
+        await anyio.sleep(0.5)
+        await rooms.receive(command("stop", number=2, address=place(thread="t")))
+        await anyio.sleep(0.2)
+        (closing,) = [call for call in chat.calls if call.text]
+        assert closing.text == ENDINGS["stopped"]
+        assert closing.began - began <= 0.7
+        await anyio.sleep(300)
+
+
+async def test_a_mark_is_taken_away_though_the_gateway_ends_while_it_waits_for_its_turn() -> None:
+    slow = Budget(name="mark", scope="account", rate=1 / 3, burst=1)
+    chat = Chat(latency=0.0, capabilities=replace(MARKS, mark=(slow,)))
+    async with house(Model([whole("Hello.")], pace=1.0), chat) as (rooms, _):
+        async with anyio.create_task_group() as run:
+            run.start_soon(rooms.conversations.run)
+            await rooms.receive(message("One?"))
+            await anyio.sleep(0.5)
+            await rooms.receive(message("Two?", number=2))
+            await anyio.sleep(6)
+            assert len(rooms.ended) == 1
+            rooms.conversations.stop()
+        assert len(rooms.ended) == 2
+        assert chat.marked == set()
+
+
+async def test_a_mark_goes_before_live_text() -> None:
+    one = Budget(name="all", scope="account", rate=1.0, burst=1)
+    chat = Chat(latency=0.0, capabilities=replace(MARKS, mark=(one,), edit=(one,), post=(one,)))
+    async with house(Model([whole("Hello, you there. " * 5)], pace=0.1), chat) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await rooms.receive(message("One?"))
+        await anyio.sleep(3)
+        before = len(chat.calls)
+        await rooms.receive(message("Two?", number=2))
+        await anyio.sleep(1)
+        assert isinstance(chat.calls[before].operation, MarkWaiting)
+        await anyio.sleep(300)

@@ -11,8 +11,8 @@ import pytest
 from gateway import history
 from gateway.access import ANY, Allow
 from gateway.adapter import Adapter
-from gateway.command import NEW
-from gateway.conversation import ATTEMPTS, Conversations
+from gateway.command import NEW, NOTHING_TO_STOP
+from gateway.conversation import ATTEMPTS, LAST_ATTEMPT, RETRY_PAUSE, Conversations
 from gateway.delivery import Deliverable, Delivery, Record, no_record
 from gateway.error import OwnershipLostError, StoreError
 from gateway.event import TextDelta
@@ -23,7 +23,7 @@ from gateway.notice import ENDINGS, FAILURES
 from gateway.operation import Forbidden, PostMessage, RateLimited, Unknown
 from gateway.patience import STORE_PAUSES
 from gateway.provider import AssistantMessage, Item, UserMessage
-from gateway.reply import DOUBTS
+from gateway.reply import DOUBTS, Reply
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from tests.unit.gateway.chat import CAPABILITIES, Chat, command, message, place, platform
@@ -108,7 +108,7 @@ async def test_a_message_that_is_set_aside_in_a_parked_channel_holds_up_nobody_e
     chat.fates.append(RateLimited(retry_after=3600))
     async with house(model, chat, inbox=[message("?")], limit=1) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        await anyio.sleep(5)
+        await anyio.sleep(RETRY_PAUSE * (1 + 2 + 3) + 5)
         await rooms.store.ingest(message("?", number=2, address=place("D1")))
         await anyio.sleep(5)
         assert chat.texts() == ["Answer."]
@@ -599,7 +599,7 @@ async def test_a_stop_that_comes_before_the_run_has_begun_stops_it() -> None:
         assert rooms.chat.texts() == [ENDINGS["stopped"]]
 
 
-async def test_a_stop_where_the_model_has_finished_changes_nothing() -> None:
+async def test_a_stop_where_the_model_has_finished_is_told_so_and_the_rest_is_shown() -> None:
     chat = Chat(latency=0.0)
     chat.fates.append(RateLimited(retry_after=60))
     async with house(Model([whole("Hello.")]), chat, inbox=[message("Hi!")]) as (rooms, tasks):
@@ -607,7 +607,29 @@ async def test_a_stop_where_the_model_has_finished_changes_nothing() -> None:
         await anyio.sleep(10)
         await rooms.receive(command("stop", number=2))
         await anyio.sleep(100)
-        assert chat.texts() == ["Hello."]
+        assert chat.texts() == ["Hello.", NOTHING_TO_STOP]
+
+
+async def test_a_run_that_shows_what_was_written_and_fails_each_time_is_given_up_and_the_next_is_answered(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def stumble(self: Reply) -> None:
+        msg = "oops"
+        raise Bug(msg)
+
+    model = Model([whole("Hello.")])
+    async with house(model, inbox=[message("Hi!"), message("Hi?", number=2, address=place("C2"))]) as (rooms, tasks):
+        with monkeypatch.context() as patch:
+            patch.setattr(Reply, "next_operation", stumble)
+            tasks.start_soon(rooms.conversations.run)
+            await anyio.sleep(3600)
+        assert await rooms.store.open_messages() == 0
+        assert rooms.chat.texts() == []
+        await rooms.receive(message("Well?", number=3))
+        await anyio.sleep(10)
+        assert rooms.chat.texts() == ["Hello."]
+    assert sum("given up" in line for line in caplog.messages) == 2
+    assert sum("is tried again" in line for line in caplog.messages) == 2 * LAST_ATTEMPT
 
 
 async def test_a_stop_that_a_crash_overtook_holds_after_the_restart() -> None:

@@ -1,7 +1,7 @@
 """Delivery on virtual time, onto a platform that enforces its rates."""
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -477,3 +477,80 @@ async def test_who_has_nothing_on_the_screen_begins_before_who_goes_on() -> None
                 await anyio.sleep(4)
     first = {call.operation.address.channel: call.began for call in reversed(chat.calls)}
     assert all(first[f"new {number}"] - asked[f"new {number}"] < 0.5 for number in range(10))
+
+
+@pytest.mark.parametrize("fails", ["need", "next_operation", "settle", "lines"])
+async def test_whatever_of_a_reply_fails_harms_no_other(monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+    chat = Chat(latency=0.0)
+    bad, good = answered("Bad.", place("C1"), chat), answered("Good. " * 200, place("C2"), chat)
+    whole: Callable[..., object] = getattr(Reply, fails)
+
+    def stumble(self: Reply, *given: object) -> object:
+        if self is bad:
+            raise Bug(fails)
+        return whole(self, *given)
+
+    monkeypatch.setattr(Reply, fails, stumble)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, good, chat)
+            with pytest.raises(Bug):
+                await delivery.show(bad, chat)
+    assert good.done
+    assert good.failure is None
+
+
+async def test_a_reply_that_needs_a_slot_and_has_no_use_for_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = Chat(latency=0.0)
+
+    def nothing(self: Reply) -> None:
+        """Nothing, though it needs a slot."""
+
+    monkeypatch.setattr(Reply, "next_operation", nothing)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, _):
+            with pytest.raises(RuntimeError, match="nothing to do with it"):
+                await delivery.show(answered("Hello.", place(), chat), chat)
+
+
+async def test_what_is_sent_again_behind_an_edit_that_nobody_heard_of_rests_first_whenever_the_end_comes() -> None:
+    chat = Chat(latency=0.0)
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            delivery.feed(reply, TextDelta(block_id="b0", text="one two "))
+            await anyio.sleep(5)
+            chat.fates.append(Unknown(reason="no answer"))
+            delivery.feed(reply, TextDelta(block_id="b0", text="three."))
+            await anyio.sleep(4)
+            delivery.feed(reply, END)
+    last, again = chat.calls[-2:]
+    assert (again.text, last.text) == ("one two three.", "one two three.")
+    assert last.ended is not None
+    assert again.began - last.ended >= LATE
+
+
+async def test_where_edits_are_parked_bubbles_are_posted_when_they_are_whole() -> None:
+    chat = Chat(latency=0.0)
+    parked, other = reply_at(place("C1"), chat), reply_at(place("C2"), chat)
+    began = anyio.current_time()
+    async with delivering() as (delivery, tasks):
+        tasks.start_soon(delivery.show, parked, chat)
+        delivery.feed(parked, TextDelta(block_id="b0", text="first words "))
+        await anyio.sleep(3)
+        chat.fates.append(RateLimited(retry_after=600))
+        delivery.feed(parked, TextDelta(block_id="b0", text="more."))
+        await anyio.sleep(3)
+        delivery.feed(other, TextDelta(block_id="b0", text="I begin, "))
+        tasks.start_soon(delivery.show, other, chat)
+        await anyio.sleep(2)
+        delivery.feed(other, TextDelta(block_id="b0", text="and am whole."))
+        for reply in (other, parked):
+            delivery.feed(reply, END)
+        await anyio.sleep(10)
+        assert other.done
+        assert anyio.current_time() - began < 30
+        assert chat.texts(place("C2")) == ["I begin, and am whole."]
+        await anyio.sleep(700)
+    assert parked.done

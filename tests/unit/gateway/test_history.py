@@ -4,6 +4,7 @@ import pytest
 
 from gateway.event import EndReason
 from gateway.history import (
+    BROKEN_OFF,
     INTERRUPTED,
     NOTHING_SAID,
     QUOTED,
@@ -140,9 +141,22 @@ def test_a_stop_is_told_to_the_model_with_the_next_question() -> None:
     )
 
 
-def test_an_answer_that_was_stopped_before_it_began_is_left_out() -> None:
+def test_of_an_answer_that_was_stopped_before_it_began_the_model_knows_that_it_was() -> None:
     entries = [Asked(speaker="U1", text="?"), Answered(text="", reason="stopped"), Asked(speaker="U1", text="!")]
-    assert messages(entries, room=ROOM) == (UserMessage(text="<U1> ?\n\n<U1> !"),)
+    assert messages(entries, room=ROOM) == (UserMessage(text=f"<U1> ?\n\n{STOPPED}\n\n<U1> !"),)
+
+
+@pytest.mark.parametrize("reason", ["stopped", "error"])
+def test_nobody_is_asked_to_go_on_with_an_answer_that_is_over(reason: EndReason) -> None:
+    entries = [
+        Asked(speaker="U1", text="?"),
+        Answered(text="Half", reason="interrupted"),
+        Answered(text="", reason=reason),
+        Asked(speaker="U1", text="!"),
+    ]
+    last = messages(entries, room=ROOM)[-1].text
+    assert last.startswith(BROKEN_OFF)
+    assert (STOPPED in last) == (reason == "stopped")
 
 
 @pytest.mark.parametrize("reason", ["complete", "stopped", "error"])
@@ -154,7 +168,7 @@ def test_an_answer_that_nobody_saw_is_left_out_however_it_ended(reason: EndReaso
         Unseen(),
         Asked(speaker="U1", text="!"),
     ]
-    assert [message.text for message in messages(entries, room=ROOM)] == ["<U1> ?", "Half", f"{INTERRUPTED}\n\n<U1> !"]
+    assert [message.text for message in messages(entries, room=ROOM)] == ["<U1> ?", "Half", f"{BROKEN_OFF}\n\n<U1> !"]
 
 
 def test_that_an_answer_was_not_seen_takes_back_nothing_else() -> None:
