@@ -53,10 +53,23 @@ def code_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     survey.advance(pos, eol)
 
 
-@lru_cache(maxsize=64)
-def closer_of(marker: str, indent: int) -> re.Pattern[str]:
-    """Write the pattern of a line that closes a fence whose content stands ``indent`` columns in."""
-    return re.compile(rf"^ {{{indent},{indent + 3}}}{marker}{marker[0]}*+[ \t]*$", re.MULTILINE)
+def closing_line(view: str, start: int, stop: int, marker: str, indent: int) -> tuple[int, int]:
+    """Find the line that closes a fence whose content stands ``indent`` columns in: its start, and its end.
+
+    Returns:
+        Twice the length of the view where there is none before ``stop``.
+    """
+    at = view.find(marker, start, stop)
+    while at >= 0:
+        line = view.rfind("\n", start, at) + 1 or start
+        eol = view.find("\n", at, stop)
+        eol = stop if eol < 0 else eol
+        if indent <= at - line < indent + INDENT and view.startswith(" " * (at - line), line):
+            rest = view[at:eol].rstrip(" \t")
+            if not rest.strip(marker[0]):
+                return line, eol
+        at = view.find(marker, eol, stop)
+    return len(view), len(view)
 
 
 @lru_cache(maxsize=64)
@@ -73,11 +86,11 @@ def fence_lines(survey: Survey) -> bool:
     """
     fence = survey.fence or Fence(0, "```", "")
     start, view, indent = survey.pos, survey.view, sum(survey.containers)
-    closer = closer_of(fence.marker, indent).search(view, start)
-    stop = closer.start() if closer else survey.size
+    stop, end = closing_line(view, start, survey.size, fence.marker, indent)
+    closer = stop < survey.size
     outside = exit_of(indent).search(view, start, stop) if indent else None
     if outside:
-        closer, stop = None, outside.start()
+        closer, stop = False, outside.start()
         if stop == start:
             return False
     elif not closer and not survey.final:
@@ -92,7 +105,7 @@ def fence_lines(survey: Survey) -> bool:
         survey.text_end = start + len(view[start:stop].rstrip("\n"))
     if closer:
         survey.leaf = "none"
-        survey.advance(closer.start(), closer.end(), "fence")
+        survey.advance(stop, end, "fence")
     else:
         survey.advance(start, survey.text_end if outside or survey.final else survey.size)
         survey.pos = stop if outside else survey.size

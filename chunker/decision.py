@@ -17,11 +17,12 @@ from chunker.boundary import Paragraph, Place
 from chunker.chunk import Reason
 from chunker.cluster import boundary
 from chunker.excerpt import write
+from chunker.leap import leap
 from chunker.length import Measure, reach
 from chunker.line import HEADING, content, read
 from chunker.scanner import scan
 from chunker.state import START, Leaf, State
-from chunker.survey import INK, Boundary, Survey, Tail
+from chunker.survey import INK, Boundary, Survey, Tail, first_ink
 
 GAP = re.compile(r"\n[ \t]*\n\s*(?=\S)")
 """A blank line, and what is white behind it."""
@@ -53,12 +54,12 @@ def due(source: str, start: int, rules: Rules) -> int | None:
 
     Leading blank lines do not count. None while there is no such character.
     """
-    ink = INK.search(source, start)
-    if not ink:
+    ink = first_ink(source, start)
+    if ink == len(source):
         return None
-    line = source.rfind("\n", start, ink.start()) + 1
-    past = INK.search(source, max(reach(source, max(line, start), rules.limit, rules.measure), ink.end()))
-    return past.start() if past else None
+    line = source.rfind("\n", start, ink) + 1 or start
+    past = first_ink(source, max(reach(source, line, rules.limit, rules.measure), ink + 1))
+    return past if past < len(source) else None
 
 
 def decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
@@ -120,7 +121,12 @@ def flat(source: str) -> str:
 
 
 def _decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
-    survey = scan(flat(window), state, rules.limit, rules.measure, final=final, markup=rules.markup)
+    view = flat(window)
+    found = leap(view, state, rules.limit, rules.measure) if view is window and rules.markup and not final else None
+    if found:
+        text, cut = found
+        return Decision(text, cut.pos, State("none", cut.containers), "block")
+    survey = scan(view, state, rules.limit, rules.measure, final=final, markup=rules.markup)
     if state.marks and survey.strays():
         return _decide(state._replace(marks=()), window, final=final, rules=rules)
     decision = _Cut(window, survey).choose()

@@ -19,6 +19,14 @@ from chunker.state import Fence, Leaf, State, lead
 INK = re.compile(r"\S")
 
 
+def first_ink(text: str, at: int) -> int:
+    """Find the first character from ``at`` on that is not white, or the end of the text."""
+    if at < len(text) and not text[at].isspace():
+        return at
+    found = INK.search(text, at)
+    return found.start() if found else len(text)
+
+
 class Boundary(NamedTuple):
     """A place between two lines. A named tuple for speed: one is made for most blocks."""
 
@@ -79,8 +87,7 @@ class Survey:
         self.base = len(self.containers)
         self.opening = opening(state, limit, measure)
         self.room = limit - measure(self.opening.prefix)
-        ink = INK.search(view)
-        self.ink = ink.start() if ink else size
+        self.ink = first_ink(view, 0)
         keeps = mid or self.leaf in ("fence", "indented")
         start = self.start = 0 if keeps else view.rfind("\n", 0, self.ink) + 1
         self.last = size if final else size - 1
