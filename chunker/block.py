@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from chunker.container import begins, is_bare, new_block, rewrite
-from chunker.line import INDENT, UNDERLINE, Reading, cells, is_table
+from chunker.line import INDENT, LINES, UNDERLINE, Reading, cells, is_table
 from chunker.state import Fence, lead
 from chunker.survey import INK, Survey, Tail
 
@@ -193,6 +193,15 @@ def paragraph_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None
     rewrite(survey, reading, pos, eol)
     survey.row = first
     survey.advance(first, eol)
+    text_lines(survey)
+
+
+def text_lines(survey: Survey) -> None:
+    """Read in one go the lines behind a line of text that stand in no container, fit, and can be nothing but text."""
+    found = None if survey.containers else LINES.match(survey.view, survey.pos, survey.cap)
+    if found and found.end() > survey.pos:
+        survey.row = survey.view.rfind("\n", 0, found.end() - 1) + 1
+        survey.advance(survey.row, found.end() - 1)
 
 
 def underline(survey: Survey, eol: int) -> None:

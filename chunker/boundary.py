@@ -32,6 +32,7 @@ DEEPEST_BREAK = 3
 """Spans in one another that are closed and reopened at one cut."""
 MOST_REFUSALS = 32
 """Places of one kind that are looked at in vain because of what would begin a chunk there."""
+WHITE = re.compile(r"\s")
 NO_BREAK = frozenset("\u00a0\u202f\u2007")
 
 
@@ -195,6 +196,8 @@ class Paragraph:
     def spaces(self, floor: int) -> Iterator[tuple[int, int]]:
         """List the runs of white space."""
         view, at = self.view, min(self.cap, self.stop - 1)
+        if not WHITE.search(view, floor, at + 1):
+            return
         while at >= floor:
             if view[at].isspace() and view[at] not in NO_BREAK:
                 end = at

@@ -26,9 +26,9 @@ TEXT = r"(?:[^\s`~\#>*_+=|:\-0-9.)]|[*_`]{1,2}[^\W\d_]|[0-9]++\ ?[^\W\d_])"
 MARK = r"(?:[-+*]|[0-9]{1,9}[.)])\ "
 TITLES = r"(?:\#{1,6}\ [^\n|]*\n++)*+"
 """Headings go with the block behind them, since they are not left alone."""
-CODE = r"[^`]*+(?:`(?!``)[^`]*+)*+"
-"""Code without a closing line."""
-AHEAD = rf"```[^`\n]*\n|\#{{1,6}}\ [^\W\d_]|[-+*]\ {TEXT}"
+CODE = r"[^`]*+(?:(?:`{1,2}+(?!`)|`{3,}+(?=[\ \t]*+[^\s`]))[^`]*+)*+"
+"""Code without a line that may close it."""
+AHEAD = rf"(?:```|~~~)[^`\n]*\n|\#{{1,6}}\ [^\W\d_]|[-+*]\ {TEXT}"
 """What ends a paragraph without a blank line."""
 
 
@@ -44,9 +44,12 @@ WHOLE = re.compile(
         | {MARK}{TEXT}[^\n|]*\n
           (?:\n*+(?:\ ++(?:{MARK})?{TEXT}[^\n|]*\n|{inner_code(2)}|{inner_code(3)}))*+
           (?:\n++(?=\S)|(?={AHEAD}|{MARK}{TEXT}))
-        | ```[^`\n]*\n(?!\s*```){CODE}(?<=\n)```\n++(?=\S)
+        | ```(?:[^`\n]*\n(?!\s*```)|[^`\n]{{0,20}}\n){CODE}(?<=\n)```\n++(?=\S)
+        | ~~~[^~\n]*\n(?!\s*~~~)[^~]*+(?<=\n)~~~\n++(?=\S)
         | (?:-{{3,}}|\*{{3,}})\n++(?=\S)
-    ))+)""",
+        )
+        | (?:[-+*]|[0-9]{{1,9}}[.)])\ *\n(?=\S)
+    )+)""",
     re.VERBOSE,
 )
 """Blocks at the top level: paragraphs, quotes and tables as far as the blank line, list items, fences, rules."""
@@ -67,7 +70,7 @@ BULLET = re.compile(rf"({MARK}){TEXT}[^\n|]*\n", re.VERBOSE)
 PART = re.compile(
     rf"""\n*+(\ {{1,12}})(?:
         ({MARK})?{TEXT}[^\n|]*+(?:\n|\Z)
-        | (```)[^`\n]{{0,20}}\n(?!\s*```)(?:(?:\1[^\n`]*\n|\n)*+\1```\n|{CODE}\Z)
+        | (```)[^`\n]{{0,20}}\n(?!\s*```)(?:\1(?![\ \t]*\n)[^\n`]*\n|\n)*+\1(?:```\n|[^\n`]*\Z)
     )""",
     re.VERBOSE,
 )
@@ -100,28 +103,32 @@ def leap(view: str, state: State, limit: int, measure: Measure) -> tuple[str, Cu
     """
     if state.mid or limit < LEAST or view[0] == "\n":
         return None
-    prefix = ""
-    if state.leaf == "none" and QUOTE not in state.containers:
-        cut = inside(view, 0, state.containers, base=len(state.containers)) if view[0] == " " else FRONT
-    elif state.leaf == "fence" and not state.containers:
-        prefix = opening(state, limit, measure).prefix
-        cut = behind_code(view, state.fence) if prefix else None
-    else:
-        return None
+    cut, prefix = front(view, state), ""
     if cut and view[cut.pos] != " ":
         cut = at_top(view, cut)
     if not cut:
         return None
+    if state.leaf == "fence":
+        prefix = opening(state, limit, measure).prefix
     end = text_end(view, cut.pos)
     if end < reach(view, 0, (limit + 1) // 2 - measure(prefix), measure):
         return None
     text = (prefix + cut.text + view[cut.stop : end]).rstrip()
-    return (text, cut) if not prefix or measure(text) <= limit else None
+    return (text, cut) if state.leaf == "none" or (prefix and measure(text) <= limit) else None
 
 
-def behind_code(view: str, fence: Fence | None) -> Cut | None:
+def front(view: str, state: State) -> Cut | None:
+    """Go to the first block at the top level, or, if the window has none, to the last that begins in it."""
+    if state.leaf == "none" and QUOTE not in state.containers:
+        return inside(view, 0, state.containers, base=len(state.containers)) if view[0] == " " else FRONT
+    if state.leaf == "fence" and state.fence and not state.containers:
+        return behind_code(view, state.fence)
+    return None
+
+
+def behind_code(view: str, fence: Fence) -> Cut | None:
     """Go to the block behind the fence in which the window begins."""
-    end = closing_line(view, 0, len(view), fence.marker, 0)[1] if fence else len(view)
+    _, end = closing_line(view, 0, len(view), fence.marker, 0)
     found = BEHIND.match(view, end)
     return Cut(found.end(), ()) if found and view[end] == "\n" else None
 
@@ -195,7 +202,7 @@ def open_items(view: str, pos: int) -> tuple[int, ...]:
 def whole_blocks(survey: Survey) -> None:
     """Read in one go the blocks that stand at the top level and fit."""
     view = survey.view
-    found = WHOLE.match(view, survey.pos, survey.cap + 1)
+    found = WHOLE.match(view, survey.pos, survey.cap + 1) if survey.limit >= LEAST else None
     if not found:
         return
     survey.pos = found.end()
@@ -207,6 +214,8 @@ def is_top(survey: Survey) -> bool:
     """Say whether the next line begins a block at the top level."""
     return (
         survey.leaf == "none"
+        and survey.limit >= LEAST
+        and survey.heading < 0
         and survey.view[survey.pos] != " "
         and not (survey.tail or survey.hollow or survey.loose or survey.dangling)
         and QUOTE not in survey.containers

@@ -26,6 +26,9 @@ OPENER = re.compile(r"`{1,2}$|~{1,2}$|`{3}|~{3}", re.MULTILINE)
 PIPE = re.compile(r"(?<!\\)\|")
 MARKER = re.compile(r"[-+*_=~`#>|:\d.) \t]*$", re.MULTILINE)
 """The start of a line of which one cannot say yet what it begins."""
+TEXT = r"(?:[^\s`~#>*_+=|:\-\[0-9]|\*{1,2}+[^\s*]|`{1,2}+[^`\n]|_{1,2}+[^\s_]|[0-9]{1,9}+[^\s0-9.)])"
+"""The start of a line that can be nothing but text, a pattern's part."""
+LINES = re.compile(rf"(?:{TEXT}[^\n]*\n)*+")
 
 INDENT = 4
 """Columns that make a line indented code."""

@@ -8,13 +8,11 @@ Rule 3: lines of a paragraph or table that are all alike are read in one go.
 import re
 from typing import NamedTuple
 
-from chunker.block import closing_line, exit_of
-from chunker.line import INDENT, MARKER
+from chunker.block import closing_line, exit_of, text_lines
+from chunker.line import INDENT, MARKER, TEXT
 from chunker.state import DEEPEST, QUOTE
 from chunker.survey import Survey
 
-TEXT = r"(?:[^\s`~#>*_+=|:\-\[0-9]|\*{1,2}+[^\s*]|`{1,2}+[^`\n]|_{1,2}+[^\s_]|[0-9]{1,9}+[^\s0-9.)])"
-"""How a line begins that can be nothing but text."""
 END = r"(?:\n|\Z)"
 SIMPLE = re.compile(
     rf"(\n+)|({TEXT}[^\n]*+{END})"
@@ -25,7 +23,6 @@ SIMPLE = re.compile(
 BLANK, PLAIN, SPACE, BULLET, FENCED, INDENTED, DELIMITED, ROW, TITLE, QUOTED = range(1, 11)
 TEXTUAL = frozenset((PLAIN, BULLET, INDENTED, QUOTED))
 QUOTES = (QUOTE,)
-LINES = re.compile(rf"(?:{TEXT}[^\n]*\n)*+")
 ROWS = re.compile(r"(?:\|[^\n]*\n)*+")
 
 
@@ -65,8 +62,8 @@ def simple_line(survey: Survey) -> bool:
     if survey.base and line.depth >= survey.base:
         survey.edit(line.pos, line.pos + sum(survey.containers[: survey.base]), "")
     if whole:
-        survey.pos = more_of_it(survey, line)
-        survey.text_end = survey.pos - 1
+        survey.pos, survey.text_end = line.stop, line.stop - 1
+        same_lines(survey, line.kind)
     else:
         survey.advance(line.pos, survey.end_of_line(line.pos))
     return True
@@ -155,22 +152,16 @@ def may_go_on(survey: Survey, line: Line) -> bool:
     return line.kind == BULLET and at_its_level and survey.view[line.first].isdigit()
 
 
-def more_of_it(survey: Survey, line: Line) -> int:
-    """Read the lines behind a line of text, or a row, that are nothing else; say where they end."""
-    if line.kind == PLAIN:
-        found = LINES.match(survey.view, line.stop, survey.cap)
-    elif line.kind == ROW and survey.leaf == "table":
-        found = ROWS.match(survey.view, line.stop, survey.cap)
-    else:
-        return line.stop
-    if not found or found.end() == line.stop:
-        return line.stop
-    last = survey.view.rfind("\n", 0, found.end() - 1) + 1
-    if line.kind == ROW:
-        survey.boundary(last - 1, last, "table")
-    else:
-        survey.row = -1 if survey.containers else last
-    return found.end()
+def same_lines(survey: Survey, kind: int) -> None:
+    """Read the lines behind a line of text, or a row, that are nothing else."""
+    if kind == PLAIN:
+        text_lines(survey)
+    elif kind == ROW and survey.leaf == "table":
+        found = ROWS.match(survey.view, survey.pos, survey.cap)
+        if found and found.end() > survey.pos:
+            last = survey.view.rfind("\n", 0, found.end() - 1) + 1
+            survey.boundary(last - 1, last, "table")
+            survey.pos, survey.text_end = found.end(), found.end() - 1
 
 
 def is_head(survey: Survey, line: Line) -> bool:
