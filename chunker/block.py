@@ -7,10 +7,11 @@ Rule 2: code is cut only before a line that has content and is no closer, so no 
 import re
 from functools import lru_cache
 
-from chunker.container import begins, is_bare, new_block, rewrite
-from chunker.line import INDENT, UNDERLINE, Reading, cells, is_table
-from chunker.state import Fence, lead
-from chunker.survey import INK, Survey, Tail
+from chunker.container import begins, heads_table, new_block, rewrite
+from chunker.header import is_head, row_at
+from chunker.line import INDENT, UNDERLINE, Reading, is_table
+from chunker.state import QUOTE, Fence, Row, State, lead
+from chunker.survey import INK, Boundary, Survey, Tail
 
 HEAD_PART = re.compile(r"[-:|= \t]+$", re.MULTILINE)
 
@@ -155,7 +156,7 @@ def table_row(survey: Survey, pos: int, first: int, eol: int) -> None:
     elif survey.view[first] == "|" or not survey.is_unsure(first, eol):
         survey.boundary(survey.text_end, pos, "table")
     else:
-        survey.doubtful(pos)
+        doubtful(survey, pos)
     survey.body = True
     survey.advance(first, eol)
 
@@ -177,8 +178,10 @@ def paragraph_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None
         if begins(survey, first, eol, interrupting=True):
             new_block(survey, reading, pos, eol)
             return
+        survey.row = first
+    else:
+        survey.row = -1
     rewrite(survey, reading, pos, eol)
-    survey.row = first
     survey.advance(first, eol)
 
 
@@ -201,20 +204,20 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
     if survey.is_partial(eol):
         if "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
             return False
-    elif (
-        survey.row == survey.resumed
-        and survey.state.mid
-        and cells(header) < cells(delimiter)
-        and is_table(delimiter, delimiter)
-    ):
-        survey.loose = True  # the rest of a header too long for a chunk
-    elif not is_table(header, delimiter):
-        return False
+    elif not is_head(survey, header, delimiter):
+        if not is_table(header, delimiter):
+            return False
+        survey.edit(pos, reading.first, lead(survey.containers, survey.base) + " " * INDENT)
+        survey.row = -1
+        survey.advance(reading.first, eol)
+        return True
+    else:
+        survey.loose = not is_table(header, delimiter)
     if survey.row <= survey.cap:
         survey.tail = None
     if survey.row > survey.para:
         line = survey.view.rfind("\n", 0, survey.row) + 1
-        survey.boundary(line - 1, line)
+        survey.boundary(line - 1, line, "paragraph" if survey.is_partial(eol) else "none")
     rewrite(survey, reading, pos, eol)
     survey.leaf = "table"
     survey.header = "" if survey.loose else f"{header}\n{delimiter}"
@@ -228,16 +231,29 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
 def lazy_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Read a line that goes on with a paragraph although its containers do not."""
     at = reading.first
+    left = survey.containers[reading.matched :]
+    if QUOTE not in left and heads_table(survey.view, survey.containers, reading, eol, final=survey.final):
+        new_block(survey, reading, pos, eol)
+        return
     if survey.is_unsure(at, eol):
         unsure_line(survey, pos, eol)
         return
-    if is_bare(survey, reading.matched) and HEAD_PART.match(survey.view, at):
-        # Written without its item, the paragraph would become a heading or a table; so far in, nothing does.
-        survey.edit(pos, at, lead(survey.containers[: reading.matched], survey.base) + " " * INDENT)
+    moved = reading.matched < survey.base or survey.view.find("\n", survey.ink, survey.para) < 0
+    if pos == survey.veiled or (moved and HEAD_PART.match(survey.view, at)):
+        # Where the paragraph is written now, it would become a heading or a table; so far in, nothing does.
+        survey.edit(pos, at, lead(survey.containers, survey.base) + " " * INDENT)
     else:
         rewrite(survey, reading, pos, eol)
     survey.row = -1  # markdown-it makes no table's header of it
     survey.advance(reading.first, eol)
+
+
+def doubtful(survey: Survey, pos: int) -> None:
+    """Note a line end before a line that may or may not go on with the block; used where nothing better is."""
+    if survey.ink < survey.text_end <= survey.cap and not survey.tail:
+        row = row_at(survey, survey.text_end, survey.para) if survey.leaf == "paragraph" else Row()
+        state = State(survey.leaf, survey.containers, None, survey.header, row=row, markers=survey.markers)
+        survey.lone = Boundary(survey.text_end, pos, state, "")
 
 
 def bare_line(survey: Survey, pos: int, eol: int) -> None:
@@ -260,7 +276,7 @@ def unsure_line(survey: Survey, pos: int, eol: int, *, known: bool = False) -> N
         eol: Where it ends, for now.
         known: Either way a chunk may begin with it.
     """
-    survey.doubtful(pos)
+    doubtful(survey, pos)
     if known and survey.lone and survey.lone.pos == pos:
         survey.line = survey.lone
     survey.pos = eol + 1

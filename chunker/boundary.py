@@ -7,7 +7,7 @@ Rule 3: of each kind the last place that fits is taken; each kind is looked for 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -54,7 +54,8 @@ class Paragraph:
         first: The first character of the chunk that is not white.
         start: Where the paragraph begins.
         stop: Where it ends, as far as it is known.
-        cap: How far the chunk may go.
+        cap: How far the chunk may go at most.
+        room: How far it may go with this text behind it, and its own text ending here.
         marks: The markers that were reopened in front of it.
         containers: What it stands in.
         open_ended: It may go on behind the window.
@@ -69,6 +70,7 @@ class Paragraph:
         start: int,
         stop: int,
         cap: int,
+        room: Callable[[str, int], int],
         marks: Sequence[str] = (),
         containers: tuple[int, ...] = (),
         open_ended: bool,
@@ -80,6 +82,7 @@ class Paragraph:
         self.low = max(start, first)
         self.stop = stop
         self.cap = min(cap, stop)
+        self.room = room
         self.containers = containers
         self.markup = markup
         lead = "".join(marks)
@@ -105,13 +108,15 @@ class Paragraph:
         refusals = 0
         for end, pos in self.places(reason, max(floor, self.low + 1)):
             marks = self.marks_at(end, pos, breaking)
-            if pos >= self.stop or marks is None or end + sum(map(len, marks)) > self.cap:
+            if pos >= self.stop or marks is None or end > self.room("".join(marks), end):
                 continue
             line_start = self.view.rfind("\n", end, pos) + 1
             place = Place(end, line_start or pos, reason, mid=not line_start, marks=marks)
             ink = self.ink_of(place)
             if not self.markup:
                 return place
+            if marks and self.view[ink] == marks[-1][0]:
+                continue  # the two would be one longer marker
             if not GUARD.match(self.view, ink) and (doubtful or not HALF_LABEL.match(self.view, ink)):
                 return place
             refusals += 1
@@ -125,19 +130,30 @@ class Paragraph:
         cap -= sum(len(span.marker) for span in self.broken if span.start + len(span.marker) < cap)
         low = low if cap > low else self.first
         at = boundary(view, cap, low) if cap > low else low + 1
-        tried = at
+        place = found = self.between(at)
         for _ in range(8):
-            if not self.markup or not GUARD.match(view, tried):
-                at = tried
+            if not self.markup or not GUARD.match(view, self.ink_of(place)):
+                return place
+            if place.end - 1 <= low:
                 break
-            earlier = boundary(view, tried - 1, low) if tried - 1 > low else 0
-            if not earlier:
-                break
-            tried = earlier
-        broken = [span for span in self.broken if span.start + len(span.marker) < at]
-        return Place(at, at, "cluster", mid=True, marks=tuple(span.marker for span in broken if span.marker))
+            at = boundary(view, place.end - 1, low)
+            place = self.between(at)
+        return found
 
     # -- parts ----------------------------------------------------------------------------------------------------
+
+    def between(self, at: int) -> Place:
+        """Make a cut between two clusters; where it falls between two lines, the next chunk begins with a line."""
+        broken = (span.marker for span in self.broken if span.start + len(span.marker) < at)
+        marks = tuple(marker for marker in broken if marker)
+        pos = self.after(at)
+        line = self.view.rfind("\n", 0, pos) + 1
+        end = len(self.view[:line].rstrip())
+        if end > self.low:
+            place = Place(end, line, "cluster", mid=False, marks=marks)
+            if self.ink_of(place) >= pos:
+                return place
+        return Place(len(self.view[:at].rstrip()) if at > self.low else at, pos, "cluster", mid=True, marks=marks)
 
     def marks_at(self, end: int, pos: int, breaking: int) -> tuple[str, ...] | None:
         """List the markers that a cut breaks, or say with None that it is not allowed."""

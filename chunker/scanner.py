@@ -18,8 +18,10 @@ from chunker.block import (
     table_row,
 )
 from chunker.container import is_lazy, new_block
+from chunker.header import outer_table
 from chunker.length import Measure
 from chunker.line import DEFINITION, INDENT, MARKER, read, skip
+from chunker.resumption import first_line, resolved
 from chunker.state import DEEPEST, QUOTE, State
 from chunker.survey import INK, Boundary, Survey
 
@@ -40,6 +42,7 @@ QUOTES = (QUOTE,)
 
 def scan(view: str, state: State, limit: int, measure: Measure, *, final: bool, markup: bool = True) -> Survey:
     """Read a window until it is over, or the block is that runs over the room."""
+    state = resolved(state, view, final=final) if markup else state
     survey = Survey(view, state, limit, measure, final=final, markup=markup)
     if not markup:
         plain_text(survey)
@@ -74,7 +77,7 @@ def simple_lines(survey: Survey) -> bool:  # noqa: C901, PLR0912, PLR0915  # one
     """
     view, cap, ink, base = survey.view, survey.cap, survey.ink, survey.base
     leaf, containers, text_end, heading = survey.leaf, survey.containers, survey.text_end, survey.heading
-    para, row = survey.para, survey.row
+    para, row, markers = survey.para, survey.row, survey.markers
     shift = sum(containers[:base])  # the indentation that is taken away
     block = lone = line = None
     over = False
@@ -135,9 +138,9 @@ def simple_lines(survey: Survey) -> bool:  # noqa: C901, PLR0912, PLR0915  # one
                 break
             if text_end > ink:
                 if heading >= 0 and not (heading <= ink and text_end >= survey.half):
-                    lone = text_end, pos, containers
+                    lone = text_end, pos, containers, markers
                 else:
-                    block = text_end, pos, containers
+                    block = text_end, pos, containers, markers
             if depth < len(containers):
                 containers = containers[:depth]
                 if depth < base:
@@ -146,7 +149,8 @@ def simple_lines(survey: Survey) -> bool:  # noqa: C901, PLR0912, PLR0915  # one
             para = row = first
             if kind == BULLET:
                 para = row = found.end(4)
-                survey.markers[depth] = view[row - 2]
+                if markers[depth:] != view[row - 2]:
+                    markers = markers[:depth].ljust(depth) + view[row - 2]
                 containers += (row - pos - inner,)
             elif kind == TITLE:
                 leaf, heading = "none", pos
@@ -167,11 +171,11 @@ def simple_lines(survey: Survey) -> bool:  # noqa: C901, PLR0912, PLR0915  # one
             if containers == QUOTES:
                 containers = ()
     survey.leaf, survey.containers, survey.text_end, survey.heading = leaf, containers, text_end, heading
-    survey.para, survey.row, survey.base, survey.pos = para, row, base, pos
+    survey.para, survey.row, survey.base, survey.pos, survey.markers = para, row, base, pos, markers
     if block:
-        survey.block = Boundary(block[0], block[1], State("none", block[2]), "")
+        survey.block = Boundary(block[0], block[1], State("none", block[2], markers=block[3]), "")
     if lone:
-        survey.lone = Boundary(lone[0], lone[1], State("none", lone[2]), "")
+        survey.lone = Boundary(lone[0], lone[1], State("none", lone[2], markers=lone[3]), "")
     if line:
         survey.line = Boundary(*line, State("table", (), None, survey.header), "")
     if over:
@@ -236,35 +240,13 @@ def any_line(survey: Survey) -> None:
         blank_line(survey, reading, pos, eol)
         return
     survey.hollow = False
+    if survey.row == survey.resumed and survey.leaf == "paragraph" and outer_table(survey, pos, eol):
+        return
     if reading.matched == len(survey.containers):
         inner_line(survey, reading, pos, eol)
-    elif survey.leaf == "paragraph" and is_lazy(survey, reading, eol):
+    elif survey.leaf == "paragraph" and (
+        survey.is_unsure(reading.first, eol) or is_lazy(survey.view, survey.containers, reading, eol)
+    ):
         lazy_line(survey, reading, pos, eol)
     else:
         new_block(survey, reading, pos, eol)
-
-
-def first_line(survey: Survey) -> None:
-    """Read the line in which the chunk begins, and write what was open before it."""
-    state, pos = survey.state, survey.pos
-    if not state.mid and state.leaf not in ("paragraph", "heading"):
-        any_line(survey)
-        return
-    eol = survey.end_of_line(pos)
-    marks = "".join(state.marks)
-    roomless = QUOTE in state.containers and not survey.opening.quotes
-    if state.mid or roomless:
-        survey.edit(pos, pos, survey.opening.quotes + (" " * INDENT if survey.leaf == "indented" else marks))
-        first = pos
-    else:
-        first = read(survey.view, pos, eol, state.containers).first
-        survey.edit(pos, first, survey.opening.quotes + marks)
-    survey.para = survey.row = survey.resumed = first
-    survey.body = True
-    survey.code = pos
-    if survey.leaf == "heading":
-        survey.leaf = "paragraph"
-        survey.advance(first, eol)
-        survey.leaf = "none"
-    else:
-        survey.advance(first, eol)

@@ -27,6 +27,17 @@ class Fence(NamedTuple):
     info: str
 
 
+class Row(NamedTuple):
+    """A line that was cut, as the header that it becomes if a delimiter row follows."""
+
+    cells: int = 0
+    """The cells that ended before the cut; -1 if the line can be no header."""
+    outer: int = 0
+    """The same for one who takes the line's markers of quotes and items for a part of its first cell."""
+    depth: int = DEEPEST
+    """The containers whose markers these are are those from this depth on."""
+
+
 class State(NamedTuple):
     """What is open at a cut. A named tuple, not a dataclass: one is made at every boundary that a scan passes."""
 
@@ -39,6 +50,10 @@ class State(NamedTuple):
     """The markers of emphasis and code spans that the cut broke, outermost first."""
     mid: bool = False
     """The cut fell inside a line."""
+    row: Row = Row()
+    """The line of a paragraph that the cut fell into or behind."""
+    markers: str = ""
+    """The characters that tell one list from another, by the depth of the item: ``-``, ``.`` and the like."""
 
 
 START = State()
