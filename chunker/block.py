@@ -252,7 +252,7 @@ def doubtful(survey: Survey, pos: int) -> None:
     """Note a line end before a line that may or may not go on with the block; used where nothing better is."""
     if survey.ink < survey.text_end <= survey.cap and not survey.tail:
         row = row_at(survey, survey.text_end, survey.para) if survey.leaf == "paragraph" else Row()
-        state = State(survey.leaf, survey.containers, None, survey.header, row=row, markers=survey.markers)
+        state = State(survey.leaf, survey.containers, survey.markers, None, survey.header, row=row)
         survey.lone = Boundary(survey.text_end, pos, state, "")
 
 

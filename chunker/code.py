@@ -43,7 +43,7 @@ def code_place(survey: Survey, leaf: Leaf) -> Boundary:
         at = boundary(view, max(len(view[:at].rstrip(white)) - 1, low + 1), low)
     at = min(at, survey.size)
     containers = survey.fence_containers if leaf == "fence" else survey.containers
-    state = State(leaf, containers, survey.fence, mid=view[at - 1] != "\n", markers=survey.markers)
+    state = State(leaf, containers, survey.markers, survey.fence, mid=view[at - 1] != "\n")
     return Boundary(at, at, state, suffix)
 
 

@@ -160,9 +160,10 @@ class _Cut:
         survey = self.survey
         if survey.final and not survey.tail:
             closer = survey.closer if survey.dangling or survey.leaf == "fence" else ""
-            if survey.text_end > survey.cap_before(closer) and not survey.suffix and not survey.block:
+            fits = survey.text_end <= survey.cap_inside(closer, survey.text_end)
+            if not fits and not survey.suffix and not survey.block:
                 closer = ""  # there is no room, and no better place to look for some
-            if survey.text_end <= survey.cap_before(closer):
+            if survey.text_end <= survey.cap_inside(closer, survey.text_end):
                 return self.make(Boundary(survey.text_end, survey.size, START, closer), "end")
         if survey.block and survey.block.end >= survey.half:
             return self.make(survey.block, "block")
@@ -227,7 +228,7 @@ class _Cut:
                 return self.make(survey.block, "block")
             if survey.line and survey.line.end >= floor:
                 return self.make(survey.line, "line")
-        if survey.lone and (not survey.body or survey.cap_before(survey.suffix) <= code_start(survey, self.leaf)):
+        if survey.lone and (not survey.body or survey.cap_inside(survey.suffix) <= code_start(survey, self.leaf)):
             return self.make(survey.lone, "line")
         return self.make(code_place(survey, self.leaf), "code")
 
@@ -238,7 +239,7 @@ class _Cut:
         leaf = self.leaf_at(place, tail.start)
         header = survey.header if leaf == "table" and survey.body else ""
         row = row_at(survey, place.end, tail.start, mid=place.mid) if leaf == "paragraph" else Row()
-        state = State(leaf, tail.containers, None, header, place.marks, place.mid, row, survey.markers)
+        state = State(leaf, tail.containers, survey.markers, None, header, place.marks, place.mid, row)
         return self.make(Boundary(place.end, place.pos, state, "".join(reversed(place.marks))), place.reason)
 
     def leaf_at(self, place: Place, start: int) -> Leaf:

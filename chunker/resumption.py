@@ -28,11 +28,11 @@ def resolved(state: State, view: str, *, final: bool) -> State:
     reading = read(view, pos, eol, state.containers)
     depth = outer_depth(state, view, pos, eol)
     if depth >= 0:
-        return State("table", state.containers[:depth], markers=state.markers)
+        return State("table", state.containers[:depth], state.markers)
     if pos or reading.first >= eol or not goes_on(state, view, reading, eol, final=final):
         return state._replace(leaf="none", header="", marks=())
     if state.row.cells > 0 and columns(view[reading.first : eol].rstrip(" \t")) == state.row.cells:
-        return State("table", state.containers, markers=state.markers)
+        return State("table", state.containers, state.markers)
     underlines = state.leaf == "paragraph" and UNDERLINE.match(view, reading.first)
     if underlines and reading.matched == len(state.containers) and reading.fcol - reading.col < INDENT:
         return state._replace(leaf="heading")  # its text is gone; this line is one of its own

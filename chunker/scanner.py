@@ -173,11 +173,11 @@ def simple_lines(survey: Survey) -> bool:  # noqa: C901, PLR0912, PLR0915  # one
     survey.leaf, survey.containers, survey.text_end, survey.heading = leaf, containers, text_end, heading
     survey.para, survey.row, survey.base, survey.pos, survey.markers = para, row, base, pos, markers
     if block:
-        survey.block = Boundary(block[0], block[1], State("none", block[2], markers=block[3]), "")
+        survey.block = Boundary(block[0], block[1], State("none", block[2], block[3]), "")
     if lone:
-        survey.lone = Boundary(lone[0], lone[1], State("none", lone[2], markers=lone[3]), "")
+        survey.lone = Boundary(lone[0], lone[1], State("none", lone[2], lone[3]), "")
     if line:
-        survey.line = Boundary(*line, State("table", (), None, survey.header), "")
+        survey.line = Boundary(*line, State("table", (), markers, None, survey.header), "")
     if over:
         survey.advance(pos, survey.end_of_line(pos))
     return survey.pos > begin

@@ -43,6 +43,8 @@ class State(NamedTuple):
 
     leaf: Leaf = "none"
     containers: tuple[int, ...] = ()
+    markers: str = ""
+    """The characters that tell one list from another, by the depth of the item: ``-``, ``.`` and the like."""
     fence: Fence | None = None
     header: str = ""
     """The header and delimiter row of an open table, without its containers."""
@@ -52,8 +54,6 @@ class State(NamedTuple):
     """The cut fell inside a line."""
     row: Row = Row()
     """The line of a paragraph that the cut fell into or behind."""
-    markers: str = ""
-    """The characters that tell one list from another, by the depth of the item: ``-``, ``.`` and the like."""
 
 
 START = State()

@@ -82,7 +82,7 @@ class Survey:
         self.final = final
         self.markup = markup
         self.state = state
-        self.leaf, self.containers, self.fence, self.header, _, mid, _, self.markers = state
+        self.leaf, self.containers, self.markers, self.fence, self.header, _, mid, _ = state
         self.fence_containers = self.containers
         self.base = len(self.containers)
         self.opening = opening(state, limit, measure)
@@ -132,8 +132,8 @@ class Survey:
         if self.view[start:stop] == insert:
             return
         self.edits.append(Edit(start, stop, insert))
+        self.growth += len(insert) - (stop - start)
         if not self.tail:
-            self.growth += len(insert) - (stop - start)
             self.cap = self.reach(self.room - self.growth)
 
     def boundary(self, end: int, pos: int, leaf: Leaf = "none") -> None:
@@ -141,18 +141,21 @@ class Survey:
         if end <= self.ink or self.tail:
             return
         suffix = self.suffix if self.dangling or self.leaf == "fence" else ""
-        if leaf == "none" and (self.dangling or self.leaf == "fence") and end <= self.cap_inside(self.closer, end):
-            suffix = self.closer
+        if suffix is not self.closer and leaf == "none" and (self.dangling or self.leaf == "fence"):
+            if end <= self.cap_inside(self.closer, end):
+                suffix = self.closer
+            elif self.block:
+                return  # there is no room to close the fence, but there was some before it
         if leaf == "fence" and end < pos - 1 <= self.cap_before(suffix):
             end = pos - 1  # the blank lines of code before the cut are code, too
         elif end > (self.cap_inside(suffix, end) if suffix else self.cap):
             return
         if self.heading >= 0 and not (self.heading <= self.ink and end >= self.half):
-            self.lone = Boundary(end, pos, State(leaf, self.containers, markers=self.markers), suffix)
+            self.lone = Boundary(end, pos, State(leaf, self.containers, self.markers), suffix)
         elif leaf == "none":
-            self.block = Boundary(end, pos, State("none", self.containers, markers=self.markers), suffix)
+            self.block = Boundary(end, pos, State("none", self.containers, self.markers), suffix)
         else:
-            state = State(leaf, self.containers, self.fence, self.header, markers=self.markers)
+            state = State(leaf, self.containers, self.markers, self.fence, self.header)
             self.line = Boundary(end, pos, state, suffix)
 
     def cap_before(self, suffix: str) -> int:
@@ -171,7 +174,7 @@ class Survey:
             if edit.start < (at if stop is None else stop):
                 break
             growth -= len(edit.insert) - (edit.stop - edit.start)
-            at = self.reach(self.room - growth - len(suffix))
+            at = min(self.reach(self.room - growth - len(suffix)), edit.start)
         return at
 
     def strays(self) -> bool:

@@ -16,6 +16,8 @@ from tests.properties.markdown import WORD
 JUDGE = MarkdownIt("gfm-like", {"html": False, "linkify": False})
 QUOTED_BLANKS = re.compile(r"^[> \t]+\Z|\A(?:[> \t]*(?:\r\n|\r|\n))+|(?:(?:\r\n|\r|\n)[> \t]*)+\Z")
 """Blank lines at a cut, those in a quote included."""
+WIDEST = 4
+"""The most units that one character takes."""
 QUOTED_TAB = re.compile(r"(?:[ \t>+*-]|\d{1,9}[.)])*>(?:[ >+*-]|\d{1,9}[.)])*\t")
 """A line with a tab behind a quote marker."""
 
@@ -181,12 +183,24 @@ def ends_open(text: str) -> bool:
     return False
 
 
+def could_close(text: str, limit: int, unit: str) -> bool:
+    """Say whether a chunk has room for the last fence's opening line, one character of code, and its closing line.
+
+    If not, the cap comes before law 4.
+    """
+    token = [token for token in JUDGE.parse(text) if token.type == "fence"][-1]
+    opener = re.split(r"\r\n|\r|\n", text)[token.map[0] if token.map else 0]
+    columns = opener.rfind(token.markup)
+    columns += opener[:columns].count(">")  # the chunker writes a space behind each
+    return length(opener, unit) + 1 + columns + WIDEST + 1 + columns + len(token.markup) <= limit
+
+
 def validity(source: str, chunks: Sequence[Chunk], limit: int, unit: str = "cp") -> list[str]:
     """Law 4: every word is shown as in the source."""
     wrong: list[str] = []
     before = kinds(source, unit)
     for index, chunk in enumerate(chunks):
-        if ends_open(chunk.text):
+        if ends_open(chunk.text) and could_close(chunk.text, limit, unit):
             wrong.append(f"chunk {index} ends inside a fence")
         slice_words = set(WORD.findall(source[chunk.start : chunk.end]))
         shown = kinds(chunk.text)
