@@ -202,7 +202,8 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
     header = survey.view[survey.row : survey.text_end].strip()
     delimiter = survey.view[reading.first : eol].rstrip(" \t")
     if survey.is_partial(eol):
-        if "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
+        torn = survey.row == survey.resumed and survey.before.cells < 0
+        if torn or "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
             return False
     elif not is_head(survey, header, delimiter):
         if not is_table(header, delimiter):

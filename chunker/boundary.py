@@ -111,6 +111,8 @@ class Paragraph:
             if pos >= self.stop or marks is None or end > self.room("".join(marks), end):
                 continue
             line_start = self.view.rfind("\n", end, pos) + 1
+            if not line_start and self.containers and self.line_of(pos):
+                continue  # white space between the markers of a line
             place = Place(end, line_start or pos, reason, mid=not line_start, marks=marks)
             ink = self.ink_of(place)
             if not self.markup:
@@ -132,8 +134,9 @@ class Paragraph:
         at = boundary(view, cap, low) if cap > low else low + 1
         place = found = self.between(at)
         for _ in range(8):
-            if not self.markup or not GUARD.match(view, self.ink_of(place)):
-                return place
+            guard = GUARD.match(view, self.ink_of(place)) if self.markup else None
+            if not guard or (place.end < place.pos and guard.end() == len(view)):
+                return place  # between words a doubt is no reason against it: the next chunk asks again
             if place.end - 1 <= low:
                 break
             at = boundary(view, place.end - 1, low)
@@ -147,12 +150,10 @@ class Paragraph:
         broken = (span.marker for span in self.broken if span.start + len(span.marker) < at)
         marks = tuple(marker for marker in broken if marker)
         pos = self.after(at)
-        line = self.view.rfind("\n", 0, pos) + 1
+        line = self.line_of(pos)
         end = len(self.view[:line].rstrip())
         if end > self.low:
-            place = Place(end, line, "cluster", mid=False, marks=marks)
-            if self.ink_of(place) >= pos:
-                return place
+            return Place(end, line, "cluster", mid=False, marks=marks)
         return Place(len(self.view[:at].rstrip()) if at > self.low else at, pos, "cluster", mid=True, marks=marks)
 
     def marks_at(self, end: int, pos: int, breaking: int) -> tuple[str, ...] | None:
@@ -228,7 +229,14 @@ class Paragraph:
 
     def ink_of(self, place: Place) -> int:
         """Find the first character that the next chunk shows."""
-        if place.mid:
-            return place.pos
-        eol = self.view.find("\n", place.pos)
-        return read(self.view, place.pos, eol if eol >= 0 else len(self.view), self.containers).first
+        return place.pos if place.mid else self.content_of(place.pos)
+
+    def content_of(self, line: int) -> int:
+        """Find where the content of a line begins."""
+        eol = self.view.find("\n", line)
+        return read(self.view, line, eol if eol >= 0 else len(self.view), self.containers).first
+
+    def line_of(self, pos: int) -> int:
+        """Find the line whose content begins here or later; 0 if there is none."""
+        line = self.view.rfind("\n", self.low, pos) + 1
+        return line if line and self.content_of(line) >= pos else 0

@@ -45,10 +45,15 @@ def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         # What was a heading or a row is a paragraph here, and would take the line in.
         survey.edit(pos, pos, lead(survey.containers[: reading.matched], survey.base).rstrip(" ") + "\n")
     survey.loose = False
+    outside = reading.fcol - reading.col < INDENT and is_outside(survey, reading.matched)
     if reading.matched < len(survey.containers):
         leave(survey, reading, pos, eol)
     survey.leaf = "none"
-    rewrite(survey, reading, pos, eol)
+    if outside:
+        # Its columns would put it into an item that began in the chunk, behind those that are gone.
+        survey.edit(pos, reading.first, lead(survey.containers, survey.base))
+    else:
+        rewrite(survey, reading, pos, eol)
     if orphan and heads_table(survey.view, survey.containers, reading, eol, final=survey.final):
         survey.veiled = eol + 1
     survey.began = len(survey.containers) + sibling
@@ -187,6 +192,13 @@ def is_bare(survey: Survey, matched: int) -> bool:
     return matched < survey.base == len(survey.containers) and QUOTE not in survey.containers[matched:]
 
 
+def is_outside(survey: Survey, matched: int) -> bool:
+    """Say whether an item is left that began in the chunk at once behind items that are gone."""
+    if not matched < survey.base < len(survey.containers):
+        return False
+    return max(survey.containers[matched : survey.base]) > 0 and survey.containers[survey.base] > 0
+
+
 def is_sibling(survey: Survey, reading: Reading) -> bool:
     """Say whether a line goes on with the list whose item it ends."""
     depth = reading.matched
@@ -213,7 +225,8 @@ def is_lazy(view: str, containers: tuple[int, ...], reading: Reading, eol: int) 
     if deep and left[0] == QUOTE:
         return True
     # Nor does an item begin four columns behind the place where the innermost list's items do.
-    if deep and reading.fcol - reading.col - sum(left[:-1]) >= INDENT and ITEM.match(view, reading.first):
+    place = reading.col + (0 if QUOTE in left else sum(left[:-1]))
+    if deep and reading.fcol - place >= INDENT and ITEM.match(view, reading.first):
         return True
     return not begins_block(view, reading.first, eol, interrupting=False)
 

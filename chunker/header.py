@@ -6,11 +6,21 @@ Rule 3: a torn table is written as paragraphs, and nothing behind it joins them.
 """
 
 from chunker.container import rewrite
-from chunker.line import INDENT, cells, columns, is_table, read
-from chunker.state import Row, State, lead
+from chunker.line import INDENT, Reading, cells, columns, is_table, read
+from chunker.state import QUOTE, Row, State, lead
 from chunker.survey import Survey
 
 NO_ROW = Row(-1)
+
+
+def row_of(reading: Reading, containers: tuple[int, ...]) -> Row:
+    """Say what a line that goes on with a paragraph has of a header before its text."""
+    if reading.fcol - reading.col >= INDENT:
+        return NO_ROW
+    left = containers[reading.matched :]
+    if left:
+        return NO_ROW if QUOTE in left else Row(-1, 0, reading.matched)
+    return Row()
 
 
 def row_at(survey: Survey, end: int, para: int, *, mid: bool = False) -> Row:
@@ -26,18 +36,16 @@ def row_at(survey: Survey, end: int, para: int, *, mid: bool = False) -> Row:
     start = view.rfind("\n", 0, end) + 1
     if start > para:
         reading = read(view, start, survey.end_of_line(start), survey.containers)
-        if reading.matched < len(survey.containers) or reading.fcol - reading.col >= INDENT:
-            return NO_ROW
-        start, before = reading.first, Row()
+        start, before = reading.first, row_of(reading, survey.containers)
     elif para == survey.resumed:
         start, before = para, survey.before
     else:
         start, before = para, Row(0, int(view.startswith("|", para)), survey.began)
-    if before.cells < 0 or (not before.cells and view.find("|", start, end) < 0):
+    if before == NO_ROW or (before.cells <= 0 and view.find("|", start, end) < 0):
         return NO_ROW if before.cells < 0 else Row()
     text = ("x" if start == survey.resumed and state.mid else "") + view[start:end]
     count = cells(f"{text}x") - 1 if mid else cells(text)
-    return Row(before.cells + count, before.outer + count, before.depth)
+    return Row(before.cells if before.cells < 0 else before.cells + count, before.outer + count, before.depth)
 
 
 def is_head(survey: Survey, header: str, delimiter: str) -> bool:
@@ -59,6 +67,8 @@ def outer_depth(state: State, view: str, pos: int, eol: int, rest: int = 0) -> i
         eol: Where it ends.
         rest: The cells of the header behind the cut.
     """
+    if state.row.cells < 0 and read(view, pos, eol, state.containers).matched < len(state.containers):
+        return -1  # a lazy line is a header only if its delimiter row is not lazy, too
     for depth in range(state.row.depth, len(state.containers)):
         reading = read(view, pos, eol, state.containers[:depth])
         if reading.matched == depth and reading.fcol - reading.col < INDENT:

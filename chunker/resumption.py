@@ -8,7 +8,7 @@ Rule 3: text that would mean more at a chunk's start than it meant in its paragr
 import re
 
 from chunker.container import heads_table, is_lazy
-from chunker.header import NO_ROW, outer_depth
+from chunker.header import outer_depth, row_of
 from chunker.line import INDENT, ITEM, UNDERLINE, Reading, begins_block, columns, read
 from chunker.state import QUOTE, State
 from chunker.survey import INK, Survey
@@ -31,10 +31,16 @@ def resolved(state: State, view: str, *, final: bool) -> State:
         return State("table", state.containers[:depth], state.markers)
     if pos or reading.first >= eol or not goes_on(state, view, reading, eol, final=final):
         return state._replace(leaf="none", header="", marks=())
+    return continued(state, view, reading, eol)
+
+
+def continued(state: State, view: str, reading: Reading, eol: int) -> State:
+    """Say what is open in a line that goes on with a block, which it may have made a table or a heading."""
+    if reading.matched < len(state.containers) or reading.fcol - reading.col >= INDENT:
+        return state
     if state.row.cells > 0 and columns(view[reading.first : eol].rstrip(" \t")) == state.row.cells:
         return State("table", state.containers, state.markers)
-    underlines = state.leaf == "paragraph" and UNDERLINE.match(view, reading.first)
-    if underlines and reading.matched == len(state.containers) and reading.fcol - reading.col < INDENT:
+    if state.leaf == "paragraph" and UNDERLINE.match(view, reading.first):
         return state._replace(leaf="heading")  # its text is gone; this line is one of its own
     return state
 
@@ -66,11 +72,7 @@ def first_line(survey: Survey) -> None:
     survey.para = survey.row = survey.resumed = first
     survey.body = True
     survey.code = pos
-    deep = reading.fcol - reading.col >= INDENT
-    if state.mid:
-        survey.before = state.row
-    elif reading.matched < len(state.containers) or deep:
-        survey.before = NO_ROW
+    survey.before = state.row if state.mid else row_of(reading, state.containers)
     if survey.leaf in ("paragraph", "heading") and not marks and not roomless:
         escape(survey, first, eol)
     if survey.leaf == "heading":
