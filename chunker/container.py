@@ -45,12 +45,11 @@ def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         # What was a heading or a row is a paragraph here, and would take the line in.
         survey.edit(pos, pos, lead(survey.containers[: reading.matched], survey.base).rstrip(" ") + "\n")
     survey.loose = False
-    outside = reading.fcol - reading.col < INDENT and is_outside(survey, reading.matched)
+    outside = is_outside(survey, reading)
     if reading.matched < len(survey.containers):
         leave(survey, reading, pos, eol)
     survey.leaf = "none"
     if outside:
-        # Its columns would put it into an item that began in the chunk, behind those that are gone.
         survey.edit(pos, reading.first, lead(survey.containers, survey.base))
     else:
         rewrite(survey, reading, pos, eol)
@@ -192,11 +191,12 @@ def is_bare(survey: Survey, matched: int) -> bool:
     return matched < survey.base == len(survey.containers) and QUOTE not in survey.containers[matched:]
 
 
-def is_outside(survey: Survey, matched: int) -> bool:
-    """Say whether an item is left that began in the chunk at once behind items that are gone."""
-    if not matched < survey.base < len(survey.containers):
+def is_outside(survey: Survey, reading: Reading) -> bool:
+    """Say whether a line leaves an item, but would go on with it now that those around it are gone."""
+    matched, base = reading.matched, survey.base
+    if not matched < base < len(survey.containers) or max(survey.containers[matched:base]) == QUOTE:
         return False
-    return max(survey.containers[matched : survey.base]) > 0 and survey.containers[survey.base] > 0
+    return 0 < survey.containers[base] <= reading.fcol - reading.col < INDENT
 
 
 def is_sibling(survey: Survey, reading: Reading) -> bool:

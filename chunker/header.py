@@ -7,7 +7,7 @@ Rule 3: a torn table is written as paragraphs, and nothing behind it joins them.
 
 from chunker.container import rewrite
 from chunker.line import INDENT, Reading, cells, columns, is_table, read
-from chunker.state import QUOTE, Row, State, lead
+from chunker.state import QUOTE, Row, lead
 from chunker.survey import Survey
 
 NO_ROW = Row(-1)
@@ -57,33 +57,34 @@ def is_head(survey: Survey, header: str, delimiter: str) -> bool:
     return before >= 0 and (before > 0 or "|" in header) and columns(delimiter) == before + rest
 
 
-def outer_depth(state: State, view: str, pos: int, eol: int, rest: int = 0) -> int:
+def outer_depth(row: Row, containers: tuple[int, ...], view: str, pos: int, eol: int) -> int:
     """Say how many containers hold the table whose header began with a marker, or -1 if the line makes none.
 
     Args:
-        state: What is open at the cut.
+        row: The line before it.
+        containers: What that stands in.
         view: The window.
         pos: Where the line begins that may be the delimiter row.
         eol: Where it ends.
-        rest: The cells of the header behind the cut.
     """
-    if state.row.cells < 0 and read(view, pos, eol, state.containers).matched < len(state.containers):
+    if row.cells < 0 and read(view, pos, eol, containers).matched < len(containers):
         return -1  # a lazy line is a header only if its delimiter row is not lazy, too
-    for depth in range(state.row.depth, len(state.containers)):
-        reading = read(view, pos, eol, state.containers[:depth])
+    for depth in range(row.depth, len(containers)):
+        reading = read(view, pos, eol, containers[:depth])
         if reading.matched == depth and reading.fcol - reading.col < INDENT:
             count = columns(view[reading.first : eol].rstrip(" \t"))
-            if count and count == state.row.outer + rest:
+            if count and count == row.outer:
                 return depth
     return -1
 
 
 def outer_table(survey: Survey, pos: int, eol: int) -> bool:
     """Read the delimiter row of a table whose header began with a marker, and was cut; say whether it is one."""
-    state, view = survey.state, survey.view
-    if state.row.depth >= len(state.containers) or survey.is_partial(eol):
+    view, row = survey.view, survey.before
+    if row.depth >= len(survey.containers) or survey.is_partial(eol):
         return False
-    depth = outer_depth(state, view, pos, eol, cells("x" + view[survey.row : survey.text_end]))
+    rest = cells(("x" if survey.state.mid else "") + view[survey.row : survey.text_end])
+    depth = outer_depth(row._replace(outer=row.outer + rest), survey.containers, view, pos, eol)
     if depth < 0:
         return False
     survey.containers = survey.containers[:depth]

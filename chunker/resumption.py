@@ -26,7 +26,7 @@ def resolved(state: State, view: str, *, final: bool) -> State:
     eol = view.find("\n", pos)
     eol = eol if eol >= 0 else len(view)
     reading = read(view, pos, eol, state.containers)
-    depth = outer_depth(state, view, pos, eol)
+    depth = outer_depth(state.row, state.containers, view, pos, eol)
     if depth >= 0:
         return State("table", state.containers[:depth], state.markers)
     if pos or reading.first >= eol or not goes_on(state, view, reading, eol, final=final):

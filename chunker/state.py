@@ -35,7 +35,7 @@ class Row(NamedTuple):
     outer: int = 0
     """The same for one who takes the line's markers of quotes and items for a part of its first cell."""
     depth: int = DEEPEST
-    """The containers whose markers these are are those from this depth on."""
+    """The outermost of the containers whose markers the line begins with, by its depth."""
 
 
 class State(NamedTuple):

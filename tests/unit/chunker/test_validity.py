@@ -54,6 +54,11 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a line of code that ends like a fence": ("# a a a a a\n>    ```x\n> >    ````", ("",)),
     "code behind an empty item": ("> a a a a a a a\n>   -   \n>           a", ("",)),
     "an item that a line leaves halfway": (" -   - a a a a |\n    * a a", ("",)),
+    "a line too far in to be a delimiter row": ("> a a a | a a | a\n>     --- |-- |-:\n>     a", ("",)),
+    "white space between a line's markers": (">7) ``a a a a a a. a a a a a a a!\n>    a", ("",)),
+    "a number four columns in behind a quote": ("-    >a a a\n    1. a a a a a a a a a", ("",)),
+    "a lazy row whose delimiter row is not": (">>   a a a\n>    | a | a a a |\n> >   | ---: | :-: |\n>a", ("",)),
+    "a quote two columns in behind an item in one": ("+    a a a a a\n     + a a\n  >\n      a", ("",)),
 }
 
 
