@@ -40,7 +40,8 @@ def code_place(survey: Survey, leaf: Leaf) -> Boundary:
     white = " \t" + (survey.fence.marker[0] if leaf == "fence" and survey.fence else "")
     if not view[at : survey.end_of_line(at)].strip(white):
         # What is left of the line would be no code, or close the fence.
-        at = boundary(view, max(len(view[:at].rstrip(white)) - 1, low + 1), low)
+        end = len(view[:at].rstrip(white))
+        at = boundary(view, max(end - 1, low + 1), low) if end > low else at
     at = min(at, survey.size)
     containers = survey.fence_containers if leaf == "fence" else survey.containers
     state = State(leaf, containers, survey.markers, survey.fence, mid=view[at - 1] != "\n")
