@@ -10,8 +10,8 @@ Rule 3: of a line that is not over only what can no longer change counts.
 import re
 from typing import NamedTuple
 
-from chunker.block import closing_line
 from chunker.excerpt import opening
+from chunker.fence import closing_line
 from chunker.length import Measure, reach
 from chunker.line import INDENT, ITEM
 from chunker.pattern import kept
@@ -28,6 +28,8 @@ TITLES = r"(?:\#{1,6}\ [^\n|]*\n++)*+"
 """Headings go with the block behind them, since they are not left alone."""
 CODE = r"[^`]*+(?:(?:`{1,2}+(?!`)|`{3,}+(?=[\ \t]*+[^\s`]))[^`]*+)*+"
 """Code without a line that may close it."""
+INFO = r"[\ -_a-}]{0,40}"
+"""An info string for which there is room in any unit."""
 AHEAD = rf"(?:```|~~~)[^`\n]*\n|\#{{1,6}}\ [^\W\d_]|[-+*]\ {TEXT}"
 """What ends a paragraph without a blank line."""
 
@@ -35,17 +37,18 @@ AHEAD = rf"(?:```|~~~)[^`\n]*\n|\#{{1,6}}\ [^\W\d_]|[-+*]\ {TEXT}"
 def inner_code(columns: int) -> str:
     """Write the pattern of a fence in a list item."""
     indent = r"\ " * columns
-    return rf"{indent}```[^`\n]*\n(?!\s*```)(?:{indent}[^\n`]*\n|\n)*+{indent}```\n"
+    return rf"{indent}```{INFO}\n(?!\s*```)(?:{indent}[^\n`]*\n|\n)*+{indent}```\n"
 
 
 WHOLE = re.compile(
     rf"""\n*+(?>(?:{TITLES}(?:
-        (?:(?:>\ )?{TEXT}[^\n]*\n|\|[^\n]*\n)++ (?:\n++(?=\S)|(?={AHEAD}|1[.)]\ {TEXT}))
+        (?:(?:(?:{TEXT}|\|)[^\n]*\n)++|>\ {TEXT}[^\n]*\n)(?:(?:>\ )?{TEXT}[^\n]*\n)*+
+          (?:\n++(?=\S)|(?={AHEAD}|1[.)]\ {TEXT}))
         | {MARK}{TEXT}[^\n|]*\n
           (?:\n*+(?:\ ++(?:{MARK})?{TEXT}[^\n|]*\n|{inner_code(2)}|{inner_code(3)}))*+
           (?:\n++(?=\S)|(?={AHEAD}|{MARK}{TEXT}))
-        | ```(?:[^`\n]*\n(?!\s*```)|[^`\n]{{0,20}}\n){CODE}(?<=\n)```\n++(?=\S)
-        | ~~~[^~\n]*\n(?!\s*~~~)[^~]*+(?<=\n)~~~\n++(?=\S)
+        | ```{INFO}\n{CODE}(?<=\n)```\n++(?=\S)
+        | ~~~{INFO}\n(?!\s*~~~)[^~]*+(?<=\n)~~~\n++(?=\S)
         | (?:-{{3,}}|\*{{3,}})\n++(?=\S)
         )
         | (?:[-+*]|[0-9]{{1,9}}[.)])\ *\n(?=\S)
@@ -70,7 +73,7 @@ BULLET = re.compile(rf"({MARK}){TEXT}[^\n|]*\n", re.VERBOSE)
 PART = re.compile(
     rf"""\n*+(\ {{1,12}})(?:
         ({MARK})?{TEXT}[^\n|]*+(?:\n|\Z)
-        | (```)[^`\n]{{0,20}}\n(?!\s*```)(?:\1(?![\ \t]*\n)[^\n`]*\n|\n)*+\1(?:```\n|[^\n`]*\Z)
+        | (```){INFO}\n(?!\s*```)(?:\1(?![\ \t]*\n)[^\n`]*\n|\n)*+\1(?:```\n|[^\n`]*\Z)
     )""",
     re.VERBOSE,
 )
@@ -86,13 +89,15 @@ class Cut(NamedTuple):
     """Where the next chunk begins."""
     containers: tuple[int, ...]
     """The list items that are open there."""
+    markers: str
+    """The characters that tell their lists from others."""
     text: str = ""
     """The front of the chunk's text, without the indentation of the items in which the chunk begins."""
     stop: int = 0
     """What it stands for; behind it the source is sent as it is."""
 
 
-FRONT = Cut(0, ())
+FRONT = Cut(0, (), "")
 
 
 def leap(view: str, state: State, limit: int, measure: Measure) -> tuple[str, Cut] | None:
@@ -120,7 +125,11 @@ def leap(view: str, state: State, limit: int, measure: Measure) -> tuple[str, Cu
 def front(view: str, state: State) -> Cut | None:
     """Go to the first block at the top level, or, if the window has none, to the last that begins in it."""
     if state.leaf == "none" and QUOTE not in state.containers:
-        return inside(view, 0, state.containers, base=len(state.containers)) if view[0] == " " else FRONT
+        return (
+            inside(view, FRONT._replace(containers=state.containers, markers=state.markers))
+            if view[0] == " "
+            else FRONT
+        )
     if state.leaf == "fence" and state.fence and not state.containers:
         return behind_code(view, state.fence)
     return None
@@ -130,7 +139,7 @@ def behind_code(view: str, fence: Fence) -> Cut | None:
     """Go to the block behind the fence in which the window begins."""
     _, end = closing_line(view, 0, len(view), fence.marker, 0)
     found = BEHIND.match(view, end)
-    return Cut(found.end(), ()) if found and view[end] == "\n" else None
+    return Cut(found.end(), (), "") if found and view[end] == "\n" else None
 
 
 def at_top(view: str, cut: Cut) -> Cut | None:
@@ -138,29 +147,29 @@ def at_top(view: str, cut: Cut) -> Cut | None:
     found = WHOLE.match(view, cut.pos)
     pos = found.end() if found else cut.pos
     if OVER.match(view, pos):
-        return Cut(pos, open_items(view, pos), cut.text, cut.stop) if found else cut
+        return Cut(pos, *open_items(view, pos), cut.text, cut.stop) if found else cut
     item = BULLET.match(view, pos)
-    last = inside(view, item.end(), (item.end(1) - pos,)) if item else None
-    return Cut(last.pos, last.containers, cut.text, cut.stop) if last and view[last.pos] == " " else None
+    last = inside(view, Cut(item.end(), (item.end(1) - pos,), item[1][-2])) if item else None
+    return last._replace(text=cut.text, stop=cut.stop) if last and view[last.pos] == " " else None
 
 
-def inside(view: str, pos: int, containers: tuple[int, ...], base: int = 0) -> Cut | None:
+def inside(view: str, begin: Cut) -> Cut | None:
     """Go to the last block that begins in list items, or to the one behind them.
 
     Args:
         view: The window.
-        pos: Where to begin.
-        containers: The items that are open there.
-        base: So many of them were open where the chunk began; their indentation is not written.
+        begin: Where to begin, and what is open there. At the front of the window, the indentation of the open items is
+            not written.
     """
-    cut, text, closed = None, "", pos == 0
+    pos, containers, markers, text, _ = begin
+    cut, closed, base = None, pos == 0, 0 if pos else len(containers)
     while part := PART.match(view, pos):
         start, stop = part.end(1) - len(part[1]), part.end()
         depth, column = kept(containers, len(part[1]))
         if not 0 < depth < DEEPEST or len(part[1]) - column >= INDENT:
             return None
         if closed or start > pos or part[3] or begins(part[2], depth, base, containers):
-            cut = Cut(start, containers, text, pos) if start else None
+            cut = Cut(start, containers, markers, text, pos) if start else None
             containers = containers[:depth]
             base = min(base, depth)
         elif part[2] or depth < len(containers):
@@ -169,13 +178,16 @@ def inside(view: str, pos: int, containers: tuple[int, ...], base: int = 0) -> C
             return cut
         if part[2]:
             containers += (len(part[1]) - column + len(part[2]),)
+            markers = markers[:depth] + part[2][-2]
         shift = sum(containers[:base])
         text += view[pos:start] + view[start + shift : stop].replace("\n" + " " * shift, "\n") if shift else ""
         pos, closed = stop, part[3] is not None
     behind = BEHIND.match(view, pos)
     if not behind or (behind.end() == pos and view[pos].isdigit() and base == len(containers)):
         return None
-    return Cut(behind.end(), containers, text, pos if text else 0)
+    if view[behind.end()] == ">" and 0 < base < len(containers):
+        return None  # it might be taken for a quote of the item that is gone
+    return Cut(behind.end(), containers, markers, text, pos if text else 0)
 
 
 def begins(mark: str | None, depth: int, base: int, containers: tuple[int, ...]) -> bool:
@@ -190,13 +202,13 @@ def text_end(view: str, pos: int) -> int:
     return pos
 
 
-def open_items(view: str, pos: int) -> tuple[int, ...]:
-    """Find the list item that is open behind whole blocks: all of it but its first line is indented."""
+def open_items(view: str, pos: int) -> tuple[tuple[int, ...], str]:
+    """Find the list item that is open behind whole blocks, and its marker: all of it but its first line is indented."""
     line = view.rfind("\n", 0, text_end(view, pos)) + 1
     while view[line] in " \n":
         line = view.rfind("\n", 0, line - 1) + 1
     item = ITEM.match(view, line)
-    return (item.end() + 1 - line,) if item else ()
+    return ((item.end() + 1 - line,), item[0][-1]) if item else ((), "")
 
 
 def whole_blocks(survey: Survey) -> None:
@@ -207,7 +219,8 @@ def whole_blocks(survey: Survey) -> None:
         return
     survey.pos = found.end()
     survey.text_end = text_end(view, survey.pos)
-    survey.heading, survey.base, survey.containers = -1, 0, open_items(view, survey.pos)
+    survey.heading, survey.base = -1, 0
+    survey.containers, survey.markers = open_items(view, survey.pos)
 
 
 def is_top(survey: Survey) -> bool:

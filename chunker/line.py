@@ -157,10 +157,15 @@ def cells(row: str) -> int:
     return len(pipes) + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|") and len(pipes) > 0)
 
 
+def columns(delimiter: str) -> int:
+    """Count the columns of a delimiter row; 0 if it is none."""
+    if not DELIMITER.fullmatch(delimiter):
+        return 0
+    parts = [part.strip(" \t") for part in delimiter.split("|")]
+    inner = [part for index, part in enumerate(parts) if part or 0 < index < len(parts) - 1]
+    return len(inner) if all(re.fullmatch(r":?-+:?", part) for part in inner) else 0
+
+
 def is_table(header: str, delimiter: str) -> bool:
     """Say whether two lines are the head of a table."""
-    if "|" not in header or not DELIMITER.fullmatch(delimiter):
-        return False
-    columns = [column.strip(" \t") for column in delimiter.split("|")]
-    inner = [column for index, column in enumerate(columns) if column or 0 < index < len(columns) - 1]
-    return all(re.fullmatch(r":?-+:?", column) for column in inner) and 0 < len(inner) == cells(header)
+    return "|" in header and 0 < columns(delimiter) == cells(header)

@@ -8,7 +8,8 @@ Rule 3: lines of a paragraph or table that are all alike are read in one go.
 import re
 from typing import NamedTuple
 
-from chunker.block import closing_line, exit_of, text_lines
+from chunker.block import text_lines
+from chunker.fence import closing_line, exit_of
 from chunker.line import INDENT, MARKER, TEXT
 from chunker.state import DEEPEST, QUOTE
 from chunker.survey import Survey
@@ -133,7 +134,7 @@ def begins(survey: Survey, line: Line) -> bool:
     survey.leaf, survey.heading = "paragraph", -1
     survey.para = survey.row = line.text
     if line.kind == BULLET:
-        survey.markers[line.depth] = survey.view[line.text - 2]
+        survey.mark(line.depth, survey.view[line.text - 2])
         survey.containers += (line.text - line.pos - line.column,)
     elif line.kind == QUOTED:
         survey.containers += QUOTES

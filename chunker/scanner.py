@@ -7,23 +7,25 @@ Rule 2: most lines are plain, and are read by one pattern; the rest go through `
 from chunker.block import (
     bare_line,
     blank_line,
-    fence_lines,
-    inner_fence_lines,
     inner_line,
     lazy_line,
     table_row,
 )
 from chunker.container import is_lazy, new_block
+from chunker.fence import fence_lines, inner_fence_lines
+from chunker.header import outer_table
 from chunker.leap import is_top, whole_blocks
 from chunker.length import Measure
-from chunker.line import DEFINITION, INDENT, read, skip
+from chunker.line import DEFINITION, read, skip
 from chunker.pattern import simple_line
+from chunker.resumption import first_line, resolved
 from chunker.state import QUOTE, State
 from chunker.survey import INK, Survey
 
 
 def scan(view: str, state: State, limit: int, measure: Measure, *, final: bool, markup: bool = True) -> Survey:
     """Read a window until it is over, or the block is that runs over the room."""
+    state = resolved(state, view, final=final) if markup else state
     survey = Survey(view, state, limit, measure, final=final, markup=markup)
     if not markup:
         plain_text(survey)
@@ -97,35 +99,13 @@ def any_line(survey: Survey) -> None:
         blank_line(survey, reading, pos, eol)
         return
     survey.hollow = False
+    if survey.row == survey.resumed and survey.leaf == "paragraph" and outer_table(survey, pos, eol):
+        return
     if reading.matched == len(survey.containers):
         inner_line(survey, reading, pos, eol)
-    elif survey.leaf == "paragraph" and is_lazy(survey, reading, eol):
+    elif survey.leaf == "paragraph" and (
+        survey.is_unsure(reading.first, eol) or is_lazy(survey.view, survey.containers, reading, eol)
+    ):
         lazy_line(survey, reading, pos, eol)
     else:
         new_block(survey, reading, pos, eol)
-
-
-def first_line(survey: Survey) -> None:
-    """Read the line in which the chunk begins, and write what was open before it."""
-    state, pos = survey.state, survey.pos
-    if not state.mid and state.leaf not in ("paragraph", "heading"):
-        any_line(survey)
-        return
-    eol = survey.end_of_line(pos)
-    marks = "".join(state.marks)
-    roomless = QUOTE in state.containers and not survey.opening.quotes
-    if state.mid or roomless:
-        survey.edit(pos, pos, survey.opening.quotes + (" " * INDENT if survey.leaf == "indented" else marks))
-        first = pos
-    else:
-        first = read(survey.view, pos, eol, state.containers).first
-        survey.edit(pos, first, survey.opening.quotes + marks)
-    survey.para = survey.row = survey.resumed = first
-    survey.body = True
-    survey.code = pos
-    if survey.leaf == "heading":
-        survey.leaf = "paragraph"
-        survey.advance(first, eol)
-        survey.leaf = "none"
-    else:
-        survey.advance(first, eol)
