@@ -178,7 +178,9 @@ def leave(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
             survey.edit(pos, pos, f"{survey.suffix[1:]}\n")
         elif survey.leaf == "table" or (survey.leaf == "paragraph" and would_join(survey, reading, eol)):
             survey.edit(pos, pos, quotes.rstrip(" ") + "\n")
-    elif reading.matched < survey.base and survey.view[reading.first] == ">":
+    elif (
+        reading.matched < survey.base and survey.view[reading.first] == ">" and QUOTE in survey.containers[len(kept) :]
+    ):
         # The item is gone that told this quote from the one it held.
         survey.edit(pos, pos, lead(kept, survey.base).rstrip(" ") + "\n")
     survey.hollow = False

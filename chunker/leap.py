@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from chunker.excerpt import opening
-from chunker.fence import closing_line
+from chunker.fence import closing_line, exit_of
 from chunker.length import Measure, reach
 from chunker.line import INDENT, ITEM
 from chunker.pattern import kept
@@ -23,7 +23,9 @@ LEAST = 100
 
 TEXT = r"(?:[^\s`~\#>*_+=|:\-0-9.)]|[*_`]{1,2}[^\W\d_]|[0-9]++\ ?[^\W\d_])"
 """How a line begins that can be nothing but text, however little of it has come, or a link or its definition."""
-MARK = r"(?:[-+*]|[0-9]{1,9}[.)])\ "
+NUMBER = r"[0-9]{1,9}[.)]\ "
+"""A marker that ends an item, but, unless it is of 1, no paragraph; so none that stands no deeper than the item."""
+MARK = rf"(?:[-+*]\ |{NUMBER})"
 TITLES = r"(?:\#{1,6}\ [^\n|]*\n++)*+"
 """Headings go with the block behind them, since they are not left alone."""
 CODE = r"[^`]*+(?:(?:`{1,2}+(?!`)|`{3,}+(?=[\ \t]*+[^\s`]))[^`]*+)*+"
@@ -44,9 +46,9 @@ WHOLE = re.compile(
     rf"""\n*+(?>(?:{TITLES}(?:
         (?:(?:(?:{TEXT}|\|)[^\n]*\n)++|>\ {TEXT}[^\n]*\n)(?:(?:>\ )?{TEXT}[^\n]*\n)*+
           (?:\n++(?=\S)|(?={AHEAD}|1[.)]\ {TEXT}))
-        | {MARK}{TEXT}[^\n|]*\n
+        | {MARK}{TEXT}[^\n|]*\n(?:\ ++(?:{MARK})?{TEXT}[^\n|]*\n)*+(?:(?={NUMBER}{TEXT})|
           (?:\n*+(?:\ ++(?:{MARK})?{TEXT}[^\n|]*\n|{inner_code(2)}|{inner_code(3)}))*+
-          (?:\n++(?=\S)|(?={AHEAD}|{MARK}{TEXT}))
+          (?:\n++(?=\S)|(?={AHEAD}|1[.)]\ {TEXT})|(?:(?<=\n\ \ ```\n)|(?<=\n\ \ \ ```\n))(?={NUMBER}{TEXT})))
         | ```{INFO}\n{CODE}(?<=\n)```\n++(?=\S)
         | ~~~{INFO}\n(?!\s*~~~)[^~]*+(?<=\n)~~~\n++(?=\S)
         | (?:-{{3,}}|\*{{3,}})\n++(?=\S)
@@ -73,12 +75,12 @@ BULLET = re.compile(rf"({MARK}){TEXT}[^\n|]*\n", re.VERBOSE)
 PART = re.compile(
     rf"""\n*+(\ {{1,12}})(?:
         ({MARK})?{TEXT}[^\n|]*+(?:\n|\Z)
-        | (```){INFO}\n(?!\s*```)(?:\1(?![\ \t]*\n)[^\n`]*\n|\n)*+\1(?:```\n|[^\n`]*\Z)
+        | (```){INFO}\n(?!\s*```)(?:\1(?!\ *[\t\n])[^\n`]*\n|\n)*+\1(?:```\n|[^\n`]*\Z)
     )""",
     re.VERBOSE,
 )
 """A line of text in a list item, or a fence; the groups are its indentation, its marker, and a fence's."""
-BEHIND = re.compile(rf"\n++(?=\S)|(?={AHEAD}|[0-9]{{1,9}}[.)]\ {TEXT})", re.VERBOSE)
+BEHIND = re.compile(rf"\n++(?=\S)|(?={AHEAD}|{NUMBER}{TEXT})", re.VERBOSE)
 """What ends a list item, or a list, at the top level."""
 
 
@@ -139,7 +141,9 @@ def behind_code(view: str, fence: Fence) -> Cut | None:
     """Go to the block behind the fence in which the window begins."""
     _, end = closing_line(view, 0, len(view), fence.marker, 0)
     found = BEHIND.match(view, end)
-    return Cut(found.end(), (), "") if found and view[end] == "\n" else None
+    # White space behind the marker would count, although it is not sent.
+    exact = found and view[end - 1] + view[end] == fence.marker[0] + "\n"
+    return Cut(found.end(), (), "") if found and exact else None
 
 
 def at_top(view: str, cut: Cut) -> Cut | None:
@@ -147,9 +151,10 @@ def at_top(view: str, cut: Cut) -> Cut | None:
     found = WHOLE.match(view, cut.pos)
     pos = found.end() if found else cut.pos
     if OVER.match(view, pos):
-        return Cut(pos, *open_items(view, pos), cut.text, cut.stop) if found else cut
-    item = BULLET.match(view, pos)
-    last = inside(view, Cut(item.end(), (item.end(1) - pos,), item[1][-2])) if item else None
+        item = open_item(view, pos) if found else cut[1:3]
+        return Cut(pos, *item, cut.text, cut.stop) if item else None
+    bullet = BULLET.match(view, pos)
+    last = inside(view, Cut(bullet.end(), (bullet.end(1) - pos,), bullet[1][-2])) if bullet else None
     return last._replace(text=cut.text, stop=cut.stop) if last and view[last.pos] == " " else None
 
 
@@ -185,8 +190,6 @@ def inside(view: str, begin: Cut) -> Cut | None:
     behind = BEHIND.match(view, pos)
     if not behind or (behind.end() == pos and view[pos].isdigit() and base == len(containers)):
         return None
-    if view[behind.end()] == ">" and 0 < base < len(containers):
-        return None  # it might be taken for a quote of the item that is gone
     return Cut(behind.end(), containers, markers, text, pos if text else 0)
 
 
@@ -202,25 +205,35 @@ def text_end(view: str, pos: int) -> int:
     return pos
 
 
-def open_items(view: str, pos: int) -> tuple[tuple[int, ...], str]:
-    """Find the list item that is open behind whole blocks, and its marker: all of it but its first line is indented."""
-    line = view.rfind("\n", 0, text_end(view, pos)) + 1
+def open_item(view: str, pos: int) -> tuple[tuple[int, ...], str] | None:
+    """Find the list item that is open behind whole blocks: its width, and its list's marker.
+
+    Returns:
+        Nothing of either where none is open, and None where a line behind it may have ended it.
+    """
+    end = text_end(view, pos)
+    line = view.rfind("\n", 0, end) + 1
     while view[line] in " \n":
         line = view.rfind("\n", 0, line - 1) + 1
     item = ITEM.match(view, line)
-    return ((item.end() + 1 - line,), item[0][-1]) if item else ((), "")
+    if not item:
+        return (), ""
+    width = item.end() + 1 - line
+    behind = view.find("\n", line) + 1
+    return None if exit_of(width).search(view, behind, end) else ((width,), item[0][-1])
 
 
 def whole_blocks(survey: Survey) -> None:
     """Read in one go the blocks that stand at the top level and fit."""
     view = survey.view
     found = WHOLE.match(view, survey.pos, survey.cap + 1) if survey.limit >= LEAST else None
-    if not found:
+    item = open_item(view, found.end()) if found else None
+    if not found or not item:
         return
     survey.pos = found.end()
     survey.text_end = text_end(view, survey.pos)
     survey.heading, survey.base = -1, 0
-    survey.containers, survey.markers = open_items(view, survey.pos)
+    survey.containers, survey.markers = item
 
 
 def is_top(survey: Survey) -> bool:

@@ -13,6 +13,30 @@ from tests.properties.markdown import Document, model_document, nasty_document
 
 LIMITS = (100, 160, 400, 800)
 UNITS: tuple[Unit, ...] = ("cp", "utf16", "utf8")
+TEXT = "\n\n" + 30 * "text "
+ODD = {
+    "a number behind a paragraph that stands less deep than its item": "- a\n\n "
+    + 80 * "b"
+    + "\n2. "
+    + 40 * "c "
+    + TEXT,
+    "a number behind a fence that stands less deep than its item": "1. a\n  ```\n  b\n  ```\n "
+    + 80 * "c"
+    + "\n2. "
+    + 40 * "d "
+    + TEXT,
+    "a closing line with white space behind it, for which there is no room": "```\n"
+    + 40 * "code\n"
+    + "``` \n\na"
+    + TEXT,
+    "a row that goes on with a quote": "> " + 70 * "a" + "\n| \n\nb\n\n" + TEXT,
+    "an item indented by less than the one before it": "2. a\n  - " + 80 * "b" + "\n- a | b\n--|--\n" + TEXT,
+    "a paragraph behind an item": "- a\n\n " + 80 * "b" + "\n\n- a | b\n--|--\n" + TEXT,
+    "an item whose list began in an earlier chunk": "- a\n  - " + 80 * "b" + "\n\n\n- a | b\n--|--\n" + TEXT,
+    "an info string that leaves no room for code": "a\n\n```" + 85 * "b" + "\nc\n```\n\n" + TEXT,
+    "the same in an item": 90 * "a" + "\n- b\n\n  ```" + 19 * "é" + "\n  c\n  ```\n" + TEXT,
+    "a tab in the code of an item": "- " + 100 * "a" + "\n\n   ```\n   " + 70 * "b" + "\n   \tc\n   ```\n" + TEXT,
+}
 MARKS = ("- ", "1. ", "2) ", "  ", "   ", "    ", "  - ", "> ", "# ", "| ", "-", "- # ", "10. ")
 LINES = (
     *("", "  ", "- ", "1.", "---", "===", "***", "```", "```py", "  ```", "   ```sh", "    ```", "~~~", "````", "`"),
@@ -56,6 +80,14 @@ def test_a_leap_cuts_odd_documents_as_a_scan_does(monkeypatch: pytest.MonkeyPatc
         rnd = random.Random(seed)
         text, limit, unit = mangled(rnd), rnd.randint(100, 400), rnd.choice(UNITS)
         assert split(text, limit, unit=unit) == scanned(monkeypatch, text, limit, unit), seed
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_leap_cuts_as_a_scan_does(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    text = ODD[name]
+    for limit in range(100, 260):
+        for unit in UNITS:
+            assert split(text, limit, unit=unit) == scanned(monkeypatch, text, limit, unit), (limit, unit)
 
 
 def test_most_chunks_of_what_models_write_take_no_scan(monkeypatch: pytest.MonkeyPatch) -> None:
