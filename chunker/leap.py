@@ -71,10 +71,12 @@ OVER = re.compile(
 )
 """One block at the top level that runs over the window: a line, a paragraph, a quote, a table, a fence."""
 
-BULLET = re.compile(rf"({MARK}){TEXT}[^\n|]*\n", re.VERBOSE)
+PROSE = rf"(?!\[[^\n]*\]:){TEXT}"
+"""The same but for a definition, which no line goes on with."""
+BULLET = re.compile(rf"({MARK}){PROSE}[^\n|]*\n", re.VERBOSE)
 PART = re.compile(
     rf"""\n*+(\ {{1,12}})(?:
-        ({MARK})?{TEXT}[^\n|]*+(?:\n|\Z)
+        ({MARK})?{PROSE}[^\n|]*+(?:\n|\Z)
         | (```){INFO}\n(?!\s*```)(?:\1(?!\ *[\t\n])[^\n`]*\n|\n)*+\1(?:```\n|[^\n`]*\Z)
     )""",
     re.VERBOSE,
