@@ -1,16 +1,17 @@
 """Lines that go on with a block, or end it.
 
 Rule 1: nothing is concluded from what a last line that is not whole might become.
-Rule 2: code is cut only before a line that has content and is no closer, so no cut leaves a fence empty.
+Rule 2: a line end before a line of which one cannot say whether it goes on is used only where nothing better is.
 """
 
 import re
-from functools import lru_cache
 
-from chunker.container import begins, is_bare, new_block, rewrite
-from chunker.line import INDENT, UNDERLINE, Reading, cells, is_table
-from chunker.state import Fence, lead
-from chunker.survey import INK, Survey, Tail
+from chunker.container import begins, heads_table, new_block, rewrite
+from chunker.fence import code_line
+from chunker.header import is_head, row_at
+from chunker.line import INDENT, LINES, UNDERLINE, Reading, is_table
+from chunker.state import QUOTE, Row, State, lead
+from chunker.survey import Boundary, Survey, Tail
 
 HEAD_PART = re.compile(r"[-:|= \t]+$", re.MULTILINE)
 
@@ -34,119 +35,6 @@ def inner_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         new_block(survey, reading, pos, eol)
 
 
-def code_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
-    """Read a line of an open fence, its closer included."""
-    fence = survey.fence or Fence(0, "```", "")
-    run = survey.view[reading.first : eol].rstrip(" \t")
-    char = fence.marker[0]
-    closes = reading.fcol - reading.col < INDENT and not run.strip(char)
-    if closes and len(run) >= len(fence.marker):
-        rewrite(survey, reading, pos, eol)
-        survey.leaf = "none"
-        survey.advance(pos, eol, "fence")
-        return
-    if survey.body and not (closes and survey.is_partial(eol)):
-        survey.boundary(survey.text_end, pos, "fence")
-    rewrite(survey, reading, pos, eol)
-    survey.code = survey.code if survey.body else reading.first
-    survey.body = True
-    survey.advance(pos, eol)
-
-
-@lru_cache(maxsize=64)
-def closer_of(marker: str, indent: int) -> re.Pattern[str]:
-    """Write the pattern of a line that closes a fence whose content stands ``indent`` columns in."""
-    return re.compile(rf"^ {{{indent},{indent + 3}}}{marker}{marker[0]}*+[ \t]*$", re.MULTILINE)
-
-
-@lru_cache(maxsize=64)
-def exit_of(indent: int) -> re.Pattern[str]:
-    """Write the pattern of a line that is not so far in, and so ends the items around a fence."""
-    return re.compile(rf"^(?! {{{indent}}}|[ \t]*$)", re.MULTILINE)
-
-
-def fence_lines(survey: Survey) -> bool:
-    """Read in one go the lines of a fence that stands in no container, or in list items only.
-
-    Returns:
-        False where the first line is none of the fence's, or may be none.
-    """
-    fence = survey.fence or Fence(0, "```", "")
-    start, view, indent = survey.pos, survey.view, sum(survey.containers)
-    closer = closer_of(fence.marker, indent).search(view, start)
-    stop = closer.start() if closer else survey.size
-    outside = exit_of(indent).search(view, start, stop) if indent else None
-    if outside:
-        closer, stop = None, outside.start()
-        if stop == start:
-            return False
-    elif not closer and not survey.final:
-        last = view.rfind("\n", start, stop) + 1 or start
-        if not view[last:stop].strip(" \t" + fence.marker[0]):
-            stop = last
-    fence_boundary(survey, start, stop)
-    ink = INK.search(view, start, stop)
-    if ink:
-        survey.code = survey.code if survey.body else ink.start()
-        survey.body = True
-        survey.text_end = start + len(view[start:stop].rstrip("\n"))
-    if closer:
-        survey.leaf = "none"
-        survey.advance(closer.start(), closer.end(), "fence")
-    else:
-        survey.advance(start, survey.text_end if outside or survey.final else survey.size)
-        survey.pos = stop if outside else survey.size
-    return True
-
-
-def inner_fence_lines(survey: Survey) -> bool:
-    """Read the plain lines of a fence in list items whose indentation is taken away.
-
-    Returns:
-        False where the first line is none of the fence's, or may be none.
-    """
-    fence = survey.fence or Fence(0, "```", "")
-    view, begin, indent = survey.view, survey.pos, sum(survey.containers)
-    columns, shift = " " * indent, sum(survey.containers[: survey.base])
-    while survey.pos < survey.size and not survey.tail:
-        pos = survey.pos
-        eol = survey.end_of_line(pos)
-        line = view[pos:eol]
-        code = line.lstrip(" ")
-        if eol == survey.size or "\t" in line:
-            break
-        if not code:
-            survey.pos = eol + 1
-            continue
-        if code[0] == fence.marker[0] or not line.startswith(columns):
-            break
-        if survey.body:
-            survey.boundary(survey.text_end, pos, "fence")
-        else:
-            survey.code, survey.body = eol - len(code), True
-        survey.edit(pos, pos + shift, "")
-        survey.advance(pos, eol)
-    return survey.pos > begin
-
-
-def fence_boundary(survey: Survey, start: int, stop: int) -> None:
-    """Find the last code line before which these lines may be cut."""
-    view = survey.view
-    cap = survey.cap_before(survey.suffix)
-    low = start - 1 if survey.body else start
-    line_break = view.rfind("\n", low, min(cap + 1, stop))
-    while line_break >= low:
-        has_content = survey.body or view[start:line_break].strip()
-        if not has_content:
-            return
-        ink = INK.search(view, line_break, stop)
-        if ink:
-            survey.boundary(line_break, view.rfind("\n", low, ink.start()) + 1, "fence")
-            return
-        # Only blank lines stand between here and the closer: go before the last line that has content.
-        line_break = view.rfind("\n", low, len(view[:line_break].rstrip()))
-
-
 def table_row(survey: Survey, pos: int, first: int, eol: int) -> None:
     """Read a body row of a table."""
     # A head without a row is left alone only where nothing else can be done.
@@ -155,7 +43,7 @@ def table_row(survey: Survey, pos: int, first: int, eol: int) -> None:
     elif survey.view[first] == "|" or not survey.is_unsure(first, eol):
         survey.boundary(survey.text_end, pos, "table")
     else:
-        survey.doubtful(pos)
+        doubtful(survey, pos)
     survey.body = True
     survey.advance(first, eol)
 
@@ -177,9 +65,20 @@ def paragraph_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None
         if begins(survey, first, eol, interrupting=True):
             new_block(survey, reading, pos, eol)
             return
+        survey.row = first
+    else:
+        survey.row = -1
     rewrite(survey, reading, pos, eol)
-    survey.row = first
     survey.advance(first, eol)
+    text_lines(survey)
+
+
+def text_lines(survey: Survey) -> None:
+    """Read in one go the lines behind a line of text that stand in no container, fit, and can be nothing but text."""
+    found = None if survey.containers else LINES.match(survey.view, survey.pos, survey.cap)
+    if found and found.end() > survey.pos:
+        survey.row = survey.view.rfind("\n", 0, found.end() - 1) + 1
+        survey.advance(survey.row, found.end() - 1)
 
 
 def underline(survey: Survey, eol: int) -> None:
@@ -199,22 +98,23 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
     header = survey.view[survey.row : survey.text_end].strip()
     delimiter = survey.view[reading.first : eol].rstrip(" \t")
     if survey.is_partial(eol):
-        if "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
+        torn = survey.row == survey.resumed and survey.before.cells < 0
+        if torn or "|" not in header or not HEAD_PART.fullmatch(delimiter) or delimiter[0] not in "|:":
             return False
-    elif (
-        survey.row == survey.resumed
-        and survey.state.mid
-        and cells(header) < cells(delimiter)
-        and is_table(delimiter, delimiter)
-    ):
-        survey.loose = True  # the rest of a header too long for a chunk
-    elif not is_table(header, delimiter):
-        return False
+    elif not is_head(survey, header, delimiter):
+        if not is_table(header, delimiter):
+            return False
+        survey.edit(pos, reading.first, lead(survey.containers, survey.base) + " " * INDENT)
+        survey.row = -1
+        survey.advance(reading.first, eol)
+        return True
+    else:
+        survey.loose = not is_table(header, delimiter)
     if survey.row <= survey.cap:
         survey.tail = None
     if survey.row > survey.para:
         line = survey.view.rfind("\n", 0, survey.row) + 1
-        survey.boundary(line - 1, line)
+        survey.boundary(line - 1, line, "paragraph" if survey.is_partial(eol) else "none")
     rewrite(survey, reading, pos, eol)
     survey.leaf = "table"
     survey.header = "" if survey.loose else f"{header}\n{delimiter}"
@@ -228,16 +128,29 @@ def table_head(survey: Survey, reading: Reading, pos: int, eol: int) -> bool:
 def lazy_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Read a line that goes on with a paragraph although its containers do not."""
     at = reading.first
+    left = survey.containers[reading.matched :]
+    if QUOTE not in left and heads_table(survey.view, survey.containers, reading, eol, final=survey.final):
+        new_block(survey, reading, pos, eol)
+        return
     if survey.is_unsure(at, eol):
         unsure_line(survey, pos, eol)
         return
-    if is_bare(survey, reading.matched) and HEAD_PART.match(survey.view, at):
-        # Written without its item, the paragraph would become a heading or a table; so far in, nothing does.
-        survey.edit(pos, at, lead(survey.containers[: reading.matched], survey.base) + " " * INDENT)
+    moved = reading.matched < survey.base or survey.view.find("\n", survey.ink, survey.para) < 0
+    if pos == survey.veiled or (moved and HEAD_PART.match(survey.view, at)):
+        # Where the paragraph is written now, it would become a heading or a table; so far in, nothing does.
+        survey.edit(pos, at, lead(survey.containers, survey.base) + " " * INDENT)
     else:
         rewrite(survey, reading, pos, eol)
     survey.row = -1  # markdown-it makes no table's header of it
     survey.advance(reading.first, eol)
+
+
+def doubtful(survey: Survey, pos: int) -> None:
+    """Note a line end before a line that may or may not go on with the block; used where nothing better is."""
+    if survey.ink < survey.text_end <= survey.cap and not survey.tail:
+        row = row_at(survey, survey.text_end, survey.para) if survey.leaf == "paragraph" else Row()
+        state = State(survey.leaf, survey.containers, survey.markers, None, survey.header, row=row)
+        survey.lone = Boundary(survey.text_end, pos, state, "")
 
 
 def bare_line(survey: Survey, pos: int, eol: int) -> None:
@@ -260,7 +173,7 @@ def unsure_line(survey: Survey, pos: int, eol: int, *, known: bool = False) -> N
         eol: Where it ends, for now.
         known: Either way a chunk may begin with it.
     """
-    survey.doubtful(pos)
+    doubtful(survey, pos)
     if known and survey.lone and survey.lone.pos == pos:
         survey.line = survey.lone
     survey.pos = eol + 1

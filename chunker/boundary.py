@@ -7,7 +7,7 @@ Rule 3: of each kind the last place that fits is taken; each kind is looked for 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ DEEPEST_BREAK = 3
 """Spans in one another that are closed and reopened at one cut."""
 MOST_REFUSALS = 32
 """Places of one kind that are looked at in vain because of what would begin a chunk there."""
+WHITE = re.compile(r"\s")
 NO_BREAK = frozenset("\u00a0\u202f\u2007")
 
 
@@ -54,7 +55,8 @@ class Paragraph:
         first: The first character of the chunk that is not white.
         start: Where the paragraph begins.
         stop: Where it ends, as far as it is known.
-        cap: How far the chunk may go.
+        cap: How far the chunk may go at most.
+        room: How far it may go with this text behind it, and its own text ending here.
         marks: The markers that were reopened in front of it.
         containers: What it stands in.
         open_ended: It may go on behind the window.
@@ -69,6 +71,7 @@ class Paragraph:
         start: int,
         stop: int,
         cap: int,
+        room: Callable[[str, int], int],
         marks: Sequence[str] = (),
         containers: tuple[int, ...] = (),
         open_ended: bool,
@@ -80,6 +83,7 @@ class Paragraph:
         self.low = max(start, first)
         self.stop = stop
         self.cap = min(cap, stop)
+        self.room = room
         self.containers = containers
         self.markup = markup
         lead = "".join(marks)
@@ -105,13 +109,17 @@ class Paragraph:
         refusals = 0
         for end, pos in self.places(reason, max(floor, self.low + 1)):
             marks = self.marks_at(end, pos, breaking)
-            if pos >= self.stop or marks is None or end + sum(map(len, marks)) > self.cap:
+            if pos >= self.stop or marks is None or end > self.room("".join(marks), end):
                 continue
             line_start = self.view.rfind("\n", end, pos) + 1
+            if not line_start and self.containers and self.line_of(pos):
+                continue  # white space between the markers of a line
             place = Place(end, line_start or pos, reason, mid=not line_start, marks=marks)
             ink = self.ink_of(place)
             if not self.markup:
                 return place
+            if marks and self.view[ink] == marks[-1][0]:
+                continue  # the two would be one longer marker
             if not GUARD.match(self.view, ink) and (doubtful or not HALF_LABEL.match(self.view, ink)):
                 return place
             refusals += 1
@@ -125,19 +133,29 @@ class Paragraph:
         cap -= sum(len(span.marker) for span in self.broken if span.start + len(span.marker) < cap)
         low = low if cap > low else self.first
         at = boundary(view, cap, low) if cap > low else low + 1
-        tried = at
+        place = found = self.between(at)
         for _ in range(8):
-            if not self.markup or not GUARD.match(view, tried):
-                at = tried
+            guard = GUARD.match(view, self.ink_of(place)) if self.markup else None
+            if not guard or (place.end < place.pos and guard.end() == len(view)):
+                return place  # between words a doubt is no reason against it: the next chunk asks again
+            if place.end - 1 <= low:
                 break
-            earlier = boundary(view, tried - 1, low) if tried - 1 > low else 0
-            if not earlier:
-                break
-            tried = earlier
-        broken = [span for span in self.broken if span.start + len(span.marker) < at]
-        return Place(at, at, "cluster", mid=True, marks=tuple(span.marker for span in broken if span.marker))
+            at = boundary(view, place.end - 1, low)
+            place = self.between(at)
+        return found
 
     # -- parts ----------------------------------------------------------------------------------------------------
+
+    def between(self, at: int) -> Place:
+        """Make a cut between two clusters; where it falls between two lines, the next chunk begins with a line."""
+        broken = (span.marker for span in self.broken if span.start + len(span.marker) < at)
+        marks = tuple(marker for marker in broken if marker)
+        pos = self.after(at)
+        line = self.line_of(pos)
+        end = len(self.view[:line].rstrip())
+        if end > self.low:
+            return Place(end, line, "cluster", mid=False, marks=marks)
+        return Place(len(self.view[:at].rstrip()) if at > self.low else at, pos, "cluster", mid=True, marks=marks)
 
     def marks_at(self, end: int, pos: int, breaking: int) -> tuple[str, ...] | None:
         """List the markers that a cut breaks, or say with None that it is not allowed."""
@@ -195,6 +213,8 @@ class Paragraph:
     def spaces(self, floor: int) -> Iterator[tuple[int, int]]:
         """List the runs of white space."""
         view, at = self.view, min(self.cap, self.stop - 1)
+        if not WHITE.search(view, floor, at + 1):
+            return
         while at >= floor:
             if view[at].isspace() and view[at] not in NO_BREAK:
                 end = at
@@ -212,7 +232,14 @@ class Paragraph:
 
     def ink_of(self, place: Place) -> int:
         """Find the first character that the next chunk shows."""
-        if place.mid:
-            return place.pos
-        eol = self.view.find("\n", place.pos)
-        return read(self.view, place.pos, eol if eol >= 0 else len(self.view), self.containers).first
+        return place.pos if place.mid else self.content_of(place.pos)
+
+    def content_of(self, line: int) -> int:
+        """Find where the content of a line begins."""
+        eol = self.view.find("\n", line)
+        return read(self.view, line, eol if eol >= 0 else len(self.view), self.containers).first
+
+    def line_of(self, pos: int) -> int:
+        """Find the line whose content begins here or later; 0 if there is none."""
+        line = self.view.rfind("\n", self.low, pos) + 1
+        return line if line and self.content_of(line) >= pos else 0

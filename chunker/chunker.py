@@ -66,13 +66,11 @@ class Chunker:
         """Take in more text; give out the chunks that are now due."""
         self._parts.append(delta)
         self._size += self._measure(delta)
-        if self._early is not None and ("\n" in delta or "\r" in delta):
-            self._line_ended = True
-        if not delta or delta.isspace():
-            return []
-        if self._size > self._enough or (self._early is not None and self._line_ended and self._size >= self._early):
-            return self._drain(final=False)
-        return []
+        ready = self._size > self._enough
+        if self._early is not None:
+            self._line_ended = self._line_ended or "\n" in delta or "\r" in delta
+            ready = ready or (self._line_ended and self._size >= self._early)
+        return self._drain(final=False) if ready and delta and not delta.isspace() else []
 
     def flush(self) -> list[Chunk]:
         """Give out what is left. The text is over; the chunker begins anew, its offsets go on."""

@@ -8,6 +8,7 @@ The rules are those of UAX #29. Prepend and the Indic conjuncts are covered by s
 
 import re
 import unicodedata
+from functools import lru_cache
 
 CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp"})
 EXTEND_CATEGORIES = frozenset({"Mn", "Me", "Mc"})
@@ -44,6 +45,7 @@ PICTOGRAPHIC = re.compile(
 REGIONAL = ("\U0001f1e6", "\U0001f1ff")
 
 
+@lru_cache(maxsize=1024)
 def extends(char: str) -> bool:
     """Say whether a character never begins a cluster (Extend, SpacingMark, ZWJ)."""
     if char < FIRST_SPECIAL:
@@ -83,6 +85,7 @@ def is_boundary(text: str, at: int, start: int = 0) -> bool:
     return not joins(text, at, start)
 
 
+@lru_cache(maxsize=1024)
 def is_control(char: str) -> bool:
     """Say whether a character always stands alone."""
     return (

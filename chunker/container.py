@@ -29,24 +29,33 @@ from chunker.line import (
 from chunker.state import DEEPEST, QUOTE, Fence, lead
 from chunker.survey import Survey, Tail
 
-PREFIX = re.compile(r"(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
+PREFIX = re.compile(r"(?:[ \t]{0,4}(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])))*+[ \t]*+")
 
 
 def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Begin a block, and end what its line ends."""
-    open_fence = survey.dangling or survey.leaf == "fence"
-    if open_fence and survey.body and not survey.tail and survey.text_end > survey.cap_before(survey.suffix):
+    full = survey.body and not survey.tail and (survey.dangling or survey.leaf == "fence")
+    if full and survey.text_end > survey.cap_inside(survey.suffix, survey.text_end):
         survey.tail = Tail("fence", survey.code, survey.containers)
         return
     survey.boundary(survey.text_end, pos)
     sibling = is_sibling(survey, reading)
+    orphan = sibling and reading.matched < survey.base
     if survey.loose and survey.text_end == pos - 1:
         # What was a heading or a row is a paragraph here, and would take the line in.
         survey.edit(pos, pos, lead(survey.containers[: reading.matched], survey.base).rstrip(" ") + "\n")
     survey.loose = False
+    outside = is_outside(survey, reading)
     if reading.matched < len(survey.containers):
         leave(survey, reading, pos, eol)
-    rewrite(survey, reading, pos, eol)
+    survey.leaf = "none"
+    if outside:
+        survey.edit(pos, reading.first, lead(survey.containers, survey.base))
+    else:
+        rewrite(survey, reading, pos, eol)
+    if orphan and heads_table(survey.view, survey.containers, reading, eol, final=survey.final):
+        survey.veiled = eol + 1
+    survey.began = len(survey.containers) + sibling
     open_all(survey, reading, pos, eol, sibling=sibling)
 
 
@@ -61,7 +70,6 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
         sibling: It ended a list item, so that its marker goes on with a list.
     """
     view = survey.view
-    survey.leaf = "none"
     while reading.first < eol:
         char = view[reading.first]
         if reading.fcol - reading.col >= INDENT:
@@ -71,7 +79,7 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
             not sibling
             and char != "|"
             and view.find("|", reading.first, eol) >= 0
-            and heads_table(survey, reading, eol)
+            and heads_table(view, survey.containers, reading, eol, final=survey.final)
         ):
             survey.leaf = "paragraph"
             survey.para = survey.row = reading.first
@@ -79,14 +87,16 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
         if char in "-*_" and RULE.match(view, reading.first):
             break
         if char == ">" and len(survey.containers) < DEEPEST:
+            sibling = False
             survey.containers += (QUOTE,)
             col = reading.fcol + 1
             first, fcol = skip(view, reading.first + 1, col)
             reading = Reading(0, col + (fcol > col), reading.first + 1, col, first, fcol)
         elif ITEM.match(view, reading.first) and len(survey.containers) < DEEPEST:
             width, after = item_width(view, reading, eol)
-            survey.markers[len(survey.containers)] = view[after.origin - 1]
+            survey.mark(len(survey.containers), view[after.origin - 1])
             reading = after
+            sibling = False
             survey.containers += (width,)
             survey.hollow = reading.first >= eol
         else:
@@ -97,19 +107,23 @@ def open_all(survey: Survey, reading: Reading, pos: int, eol: int, *, sibling: b
     survey.advance(pos, eol)
 
 
-def heads_table(survey: Survey, reading: Reading, eol: int) -> bool:
+def heads_table(view: str, containers: tuple[int, ...], reading: Reading, eol: int, *, final: bool) -> bool:
     """Say whether the next line makes a table's header of this one, whatever else it looks like.
 
     markdown-it looks for tables first, so the marker of a list item becomes part of the first cell.
     """
     start = eol + 1
-    stop = survey.end_of_line(start)
-    if start >= survey.size or survey.is_partial(stop):
+    if start >= len(view):
         return False
-    after = read(survey.view, start, stop, survey.containers)
-    if after.matched < len(survey.containers) or after.fcol - after.col >= INDENT:
+    stop = view.find("\n", start)
+    if stop < 0:
+        stop = len(view)
+        if not final:
+            return False
+    after = read(view, start, stop, containers)
+    if after.matched < len(containers) or after.fcol - after.col >= INDENT:
         return False
-    return is_table(survey.view[reading.first : eol].strip(), survey.view[after.first : stop].rstrip(" \t"))
+    return is_table(view[reading.first : eol].strip(), view[after.first : stop].rstrip(" \t"))
 
 
 def open_leaf(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
@@ -164,7 +178,11 @@ def leave(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
             survey.edit(pos, pos, f"{survey.suffix[1:]}\n")
         elif survey.leaf == "table" or (survey.leaf == "paragraph" and would_join(survey, reading, eol)):
             survey.edit(pos, pos, quotes.rstrip(" ") + "\n")
-    survey.leaf = "none"
+    elif (
+        reading.matched < survey.base and survey.view[reading.first] == ">" and QUOTE in survey.containers[len(kept) :]
+    ):
+        # The item is gone that told this quote from the one it held.
+        survey.edit(pos, pos, lead(kept, survey.base).rstrip(" ") + "\n")
     survey.hollow = False
     survey.containers = kept
     survey.base = min(survey.base, len(kept))
@@ -175,13 +193,21 @@ def is_bare(survey: Survey, matched: int) -> bool:
     return matched < survey.base == len(survey.containers) and QUOTE not in survey.containers[matched:]
 
 
+def is_outside(survey: Survey, reading: Reading) -> bool:
+    """Say whether a line leaves an item, but would go on with it now that those around it are gone."""
+    matched, base = reading.matched, survey.base
+    if not matched < base < len(survey.containers) or max(survey.containers[matched:base]) == QUOTE:
+        return False
+    return 0 < survey.containers[base] <= reading.fcol - reading.col < INDENT
+
+
 def is_sibling(survey: Survey, reading: Reading) -> bool:
     """Say whether a line goes on with the list whose item it ends."""
     depth = reading.matched
     if depth == len(survey.containers) or survey.containers[depth] == QUOTE:
         return False
     item = ITEM.match(survey.view, reading.first)
-    return item is not None and survey.markers.get(depth, item[0][-1]) == item[0][-1]
+    return item is not None and survey.markers[depth] == item[0][-1]
 
 
 def would_join(survey: Survey, reading: Reading, eol: int) -> bool:
@@ -193,16 +219,25 @@ def would_join(survey: Survey, reading: Reading, eol: int) -> bool:
     return item is not None and is_weak(survey.view, first, item.end(), eol)
 
 
-def is_lazy(survey: Survey, reading: Reading, eol: int) -> bool:
+def is_lazy(view: str, containers: tuple[int, ...], reading: Reading, eol: int) -> bool:
     """Say whether a line without all its containers goes on with the open paragraph."""
-    deep = reading.fcol - reading.col >= INDENT
-    if deep and (survey.containers[reading.matched] == QUOTE or ITEM.match(survey.view, reading.first)):
+    left = containers[reading.matched :]
+    # Behind two quotes, markdown-it has lost the columns of a line without markers.
+    deep = reading.fcol - reading.col >= INDENT and left.count(QUOTE) <= 1
+    if deep and left[0] == QUOTE:
         return True
-    return survey.is_unsure(reading.first, eol) or not begins(survey, reading.first, eol)
+    # Nor does an item begin four columns behind the place where the innermost list's items do.
+    place = reading.col + (0 if QUOTE in left else sum(left[:-1]))
+    if deep and reading.fcol - place >= INDENT and ITEM.match(view, reading.first):
+        return True
+    return not begins_block(view, reading.first, eol, interrupting=False)
 
 
 def rewrite(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
     """Write a line without the indentation of the items in which the chunk began."""
+    if pos == survey.veiled:
+        survey.edit(pos, reading.first, lead(survey.containers, survey.base) + " " * (INDENT - 1))
+        return
     if not survey.base:
         return
     base = survey.containers[: survey.base]
@@ -226,7 +261,7 @@ def prefix_end(survey: Survey, reading: Reading) -> int:
     """Find where the content of a line begins, whose tabs are its own."""
     if survey.leaf == "fence" and survey.fence and not survey.fence.indent:
         return content(survey.view, reading)[0]
-    if survey.leaf in ("fence", "indented"):
+    if survey.leaf in ("fence", "indented") or reading.fcol - reading.col >= INDENT:
         return reading.first
     found = PREFIX.match(survey.view, reading.first)
     return found.end() if found else reading.first

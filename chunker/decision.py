@@ -16,12 +16,15 @@ from typing import NamedTuple
 from chunker.boundary import Paragraph, Place
 from chunker.chunk import Reason
 from chunker.cluster import boundary
+from chunker.code import code_place, code_start
 from chunker.excerpt import write
+from chunker.header import row_at
+from chunker.leap import leap
 from chunker.length import Measure, reach
-from chunker.line import HEADING, content, read
+from chunker.line import DEFINITION, HEADING
 from chunker.scanner import scan
-from chunker.state import START, Leaf, State
-from chunker.survey import INK, Boundary, Survey, Tail
+from chunker.state import START, Leaf, Row, State
+from chunker.survey import INK, Boundary, Survey, Tail, first_ink
 
 GAP = re.compile(r"\n[ \t]*\n\s*(?=\S)")
 """A blank line, and what is white behind it."""
@@ -53,12 +56,12 @@ def due(source: str, start: int, rules: Rules) -> int | None:
 
     Leading blank lines do not count. None while there is no such character.
     """
-    ink = INK.search(source, start)
-    if not ink:
+    ink = first_ink(source, start)
+    if ink == len(source):
         return None
-    line = source.rfind("\n", start, ink.start()) + 1
-    past = INK.search(source, max(reach(source, max(line, start), rules.limit, rules.measure), ink.end()))
-    return past.start() if past else None
+    line = source.rfind("\n", start, ink) + 1 or start
+    past = first_ink(source, max(reach(source, line, rules.limit, rules.measure), ink + 1))
+    return past if past < len(source) else None
 
 
 def decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
@@ -120,7 +123,12 @@ def flat(source: str) -> str:
 
 
 def _decide(state: State, window: str, *, final: bool, rules: Rules) -> Decision:
-    survey = scan(flat(window), state, rules.limit, rules.measure, final=final, markup=rules.markup)
+    view = flat(window)
+    found = leap(view, state, rules.limit, rules.measure) if view is window and rules.markup and not final else None
+    if found:
+        text, cut = found
+        return Decision(text, cut.pos, State("none", cut.containers, cut.markers), "block")
+    survey = scan(view, state, rules.limit, rules.measure, final=final, markup=rules.markup)
     if state.marks and survey.strays():
         return _decide(state._replace(marks=()), window, final=final, rules=rules)
     decision = _Cut(window, survey).choose()
@@ -151,15 +159,18 @@ class _Cut:
     def __init__(self, window: str, survey: Survey) -> None:
         self.window = window
         self.survey = survey
-        self.leaf: Leaf = survey.tail.leaf if survey.tail else survey.leaf
+        self.leaf: Leaf = survey.tail.leaf if survey.tail else "fence" if survey.dangling else survey.leaf
 
     def choose(self) -> Decision:
         """Cut where the order of preference says."""
         survey = self.survey
         if survey.final and not survey.tail:
-            suffix = survey.suffix if survey.dangling or survey.leaf == "fence" else ""
-            if survey.text_end <= survey.cap_before(suffix):
-                return self.make(Boundary(survey.text_end, survey.size, START, suffix), "end")
+            closer = survey.closer if survey.dangling or survey.leaf == "fence" else ""
+            fits = survey.text_end <= survey.cap_inside(closer, survey.text_end)
+            if not fits and not survey.suffix and not survey.block:
+                closer = ""  # there is no room, and no better place to look for some
+            if survey.text_end <= survey.cap_inside(closer, survey.text_end):
+                return self.make(Boundary(survey.text_end, survey.size, START, closer), "end")
         if survey.block and survey.block.end >= survey.half:
             return self.make(survey.block, "block")
         if survey.tail and self.leaf not in CODE:
@@ -175,6 +186,7 @@ class _Cut:
             start=tail.start,
             stop=survey.tail_end,
             cap=survey.cap,
+            room=survey.cap_inside,
             marks=survey.state.marks if tail.start == survey.resumed else (),
             containers=tail.containers,
             open_ended=not survey.final and survey.leaf == "paragraph" and survey.para == tail.start,
@@ -212,7 +224,7 @@ class _Cut:
                         return self.at(place)
         if survey.lone:
             return self.make(survey.lone, "line")
-        return self.at(paragraph.cluster(survey.cap))
+        return self.at(paragraph.cluster(survey.cap_inside("")))
 
     def in_code(self) -> Decision:
         """Cut where the order of preference says, code being what runs over the room."""
@@ -222,57 +234,29 @@ class _Cut:
                 return self.make(survey.block, "block")
             if survey.line and survey.line.end >= floor:
                 return self.make(survey.line, "line")
-        if survey.lone and (not survey.body or survey.cap_before(survey.suffix) <= survey.code):
+        if survey.lone and (not survey.body or survey.cap_inside(survey.suffix) <= code_start(survey, self.leaf)):
             return self.make(survey.lone, "line")
-        return self.in_code_line()
-
-    def in_code_line(self) -> Decision:
-        """Cut inside a line of code."""
-        survey, view = self.survey, self.survey.view
-        suffix = survey.suffix if self.leaf == "fence" and survey.body else ""
-        low = survey.ink
-        if survey.leaf == "indented" and survey.tail:
-            low = max(low, survey.tail.start)
-        elif survey.body:
-            low = max(low, survey.code)
-        cap = survey.cap_inside(suffix)
-        if cap <= low:
-            suffix, cap = "", survey.cap_inside("")
-        at = boundary(view, cap, low) if cap > low else low + 1
-        line = view.rfind("\n", low, at + 1)
-        while line > low + 1 and self.prefix_end(line + 1) >= at:
-            # Before its content, a line may yet turn out to close the fence.
-            at = min(len(view[:line].rstrip()) - 1, survey.cap_inside(suffix, line + 1))
-            at = boundary(view, at, low) if at > low else low + 1
-            line = view.rfind("\n", low, at + 1)
-        eol = view.find("\n", at)
-        if eol >= 0 and not view[at:eol].strip():
-            at = boundary(view, max(len(view[:at].rstrip()) - 1, low + 1), low)
-        at = min(at, len(view))
-        mid = view[at - 1] != "\n"
-        containers = survey.fence_containers if self.leaf == "fence" else survey.containers
-        state = State(self.leaf, containers, survey.fence, mid=mid)
-        return self.make(Boundary(at, at, state, suffix), "code")
-
-    def prefix_end(self, line: int) -> int:
-        """Find where the content of a code line begins; where it may be a closer, its end."""
-        survey, view = self.survey, self.survey.view
-        eol = survey.end_of_line(line)
-        start = content(view, read(view, line, eol, survey.containers))[0]
-        marker = survey.fence.marker[0] if survey.leaf == "fence" and survey.fence else " "
-        return start if view[start:eol].strip(" \t" + marker) else eol
+        return self.make(code_place(survey, self.leaf), "code")
 
     def at(self, place: Place) -> Decision:
         """Cut inside a paragraph, a heading or a row."""
         survey = self.survey
-        containers = survey.tail.containers if survey.tail else ()
-        leaf: Leaf = self.leaf
-        if leaf == "heading" and not (survey.tail and HEADING.match(survey.view, survey.tail.start)):
-            leaf = "paragraph"  # its underline is still to come
-        if leaf == "none":
-            leaf = "paragraph"
-        state = State(leaf, containers, header=survey.header, marks=place.marks, mid=place.mid)
+        tail = survey.tail or Tail("none", survey.ink, ())
+        leaf = self.leaf_at(place, tail.start)
+        header = survey.header if leaf == "table" and survey.body else ""
+        row = row_at(survey, place.end, tail.start, mid=place.mid) if leaf == "paragraph" else Row()
+        state = State(leaf, tail.containers, survey.markers, None, header, place.marks, place.mid, row)
         return self.make(Boundary(place.end, place.pos, state, "".join(reversed(place.marks))), place.reason)
+
+    def leaf_at(self, place: Place, start: int) -> Leaf:
+        """Say what the cut breaks: a row, a line with which nothing goes on, or, as far as one can see, a paragraph."""
+        survey, view = self.survey, self.survey.view
+        in_delimiter = place.mid and view.find("\n", start, place.pos) >= 0
+        if self.leaf == "table" and (survey.body or in_delimiter):
+            return "table"
+        if start == survey.resumed:
+            return "heading" if survey.state.leaf == "heading" else "paragraph"
+        return "heading" if HEADING.match(view, start) or DEFINITION.match(view, start) else "paragraph"
 
     def make(self, boundary: Boundary, reason: Reason) -> Decision:
         """Write the chunk."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 TOKEN = re.compile(
     r"\\."  # a backslash escape
     r"|`++"
-    r"|!?\["
+    r"|(?:!?\[)++"
     r"|\](?:\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]++(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\))?[ \t]*+)?\)"
     r"|\[[^\[\]\n]*\]|:[ \t]*\S*+)?"  # with a destination, a label, or as a definition
     r"|\*++|_++|~~++"
@@ -26,6 +26,7 @@ HALF = re.compile(r"(?:https?://[^\s<>`*]*+|<[a-zA-Z/!][^\s<>]*+|&#?[a-zA-Z0-9]*
 """A token that the end of the text leaves unfinished."""
 HALF_LINK = re.compile(r"\((?:[^\s()\\]|\\.|\([^\s()]*\))*+(?:[ \t\n]++([\"'(])?)?|\[[^\[\]\n]*+|", re.DOTALL)
 """What may stand behind the ``]`` of a link that the end of the text leaves unfinished; the group begins a title."""
+BRACKET = re.compile(r"!?\[")
 RUN = re.compile(r"`++")
 FENCE_LENGTH = 3
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -79,7 +80,7 @@ class _Reading:
             if char == "`":
                 position = self.code(at, position)
             elif char in "[!":
-                self.openers["["].append((at, 1))
+                self.openers["["] += [(found.start(), 1) for found in BRACKET.finditer(self.text, at, position)]
             elif char == "]":
                 self.close_link(at, position)
             elif char in "*_~":
@@ -155,8 +156,9 @@ class _Reading:
     def leave_open(self) -> None:
         """Count what has no partner yet as open to beyond the end."""
         for char, stack in self.openers.items():
-            # Of emphasis openers of one kind only the last: those before it were no openers, or it were none.
-            for at, size in stack if char == "[" else stack[-1:]:
+            # Of emphasis openers of one kind only the last: those before it were no openers, or it were none. Of
+            # brackets the first, which holds the others.
+            for at, size in stack[:1] if char == "[" else stack[-1:]:
                 marker = "" if char == "[" or (char == "~" and size >= FENCE_LENGTH) else char * size
                 self.found.append(Span(at, self.beyond, marker))
         half = HALF.search(self.text)

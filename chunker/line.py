@@ -26,6 +26,9 @@ OPENER = re.compile(r"`{1,2}$|~{1,2}$|`{3}|~{3}", re.MULTILINE)
 PIPE = re.compile(r"(?<!\\)\|")
 MARKER = re.compile(r"[-+*_=~`#>|:\d.) \t]*$", re.MULTILINE)
 """The start of a line of which one cannot say yet what it begins."""
+TEXT = r"(?:[^\s`~#>*_+=|:\-\[0-9]|\*{1,2}+[^\s*]|`{1,2}+[^`\n]|_{1,2}+[^\s_]|[0-9]{1,9}+[^\s0-9.)])"
+"""The start of a line that can be nothing but text, a pattern's part."""
+LINES = re.compile(rf"(?:{TEXT}[^\n]*\n)*+")
 
 INDENT = 4
 """Columns that make a line indented code."""
@@ -154,10 +157,15 @@ def cells(row: str) -> int:
     return len(pipes) + 1 - row.startswith("|") - (row.endswith("|") and not row.endswith("\\|") and len(pipes) > 0)
 
 
+def columns(delimiter: str) -> int:
+    """Count the columns of a delimiter row; 0 if it is none."""
+    if not DELIMITER.fullmatch(delimiter):
+        return 0
+    parts = [part.strip(" \t") for part in delimiter.split("|")]
+    inner = [part for index, part in enumerate(parts) if part or 0 < index < len(parts) - 1]
+    return len(inner) if all(re.fullmatch(r":?-+:?", part) for part in inner) else 0
+
+
 def is_table(header: str, delimiter: str) -> bool:
     """Say whether two lines are the head of a table."""
-    if "|" not in header or not DELIMITER.fullmatch(delimiter):
-        return False
-    columns = [column.strip(" \t") for column in delimiter.split("|")]
-    inner = [column for index, column in enumerate(columns) if column or 0 < index < len(columns) - 1]
-    return all(re.fullmatch(r":?-+:?", column) for column in inner) and 0 < len(inner) == cells(header)
+    return "|" in header and 0 < columns(delimiter) == cells(header)

@@ -27,11 +27,24 @@ class Fence(NamedTuple):
     info: str
 
 
+class Row(NamedTuple):
+    """A line that was cut, as the header that it becomes if a delimiter row follows."""
+
+    cells: int = 0
+    """The cells that ended before the cut; -1 if the line can be no header."""
+    outer: int = 0
+    """The same for one who takes the line's markers of quotes and items for a part of its first cell."""
+    depth: int = DEEPEST
+    """The outermost of the containers whose markers the line begins with, by its depth."""
+
+
 class State(NamedTuple):
     """What is open at a cut. A named tuple, not a dataclass: one is made at every boundary that a scan passes."""
 
     leaf: Leaf = "none"
     containers: tuple[int, ...] = ()
+    markers: str = ""
+    """The characters that tell one list from another, by the depth of the item: ``-``, ``.`` and the like."""
     fence: Fence | None = None
     header: str = ""
     """The header and delimiter row of an open table, without its containers."""
@@ -39,6 +52,8 @@ class State(NamedTuple):
     """The markers of emphasis and code spans that the cut broke, outermost first."""
     mid: bool = False
     """The cut fell inside a line."""
+    row: Row = Row()
+    """The line of a paragraph that the cut fell into or behind."""
 
 
 START = State()

@@ -14,9 +14,17 @@ from chunker.excerpt import Edit, closing, opening
 from chunker.inline import spans
 from chunker.length import WIDEST, Measure, reach
 from chunker.line import MARKER, OPENER
-from chunker.state import Fence, Leaf, State, lead
+from chunker.state import Fence, Leaf, Row, State, lead
 
 INK = re.compile(r"\S")
+
+
+def first_ink(text: str, at: int) -> int:
+    """Find the first character from ``at`` on that is not white, or the end of the text."""
+    if at < len(text) and not text[at].isspace():
+        return at
+    found = INK.search(text, at)
+    return found.start() if found else len(text)
 
 
 class Boundary(NamedTuple):
@@ -46,8 +54,10 @@ class Survey:
     leaf: Leaf
     growth = 0
     """What the edits so far have added."""
-    suffix = ""
+    closer = ""
     """What closes the open fence."""
+    suffix = ""
+    """The same, if a chunk has room for it wherever the fence is cut."""
     body = False
     """The open fence or table has a line in this chunk."""
     hollow = False
@@ -63,6 +73,12 @@ class Survey:
     dangling = False
     """A fence was left without a closer since the last text."""
     tail: Tail | None = None
+    before = Row()
+    """What the chunk's first line had before the cut."""
+    began = 0
+    """The depth of the first container that the last block's first line opened."""
+    veiled = -1
+    """Where a line begins that would make a table's head of the line before, were it not written further in."""
 
     def __init__(
         self, view: str, state: State, limit: int, measure: Measure, *, final: bool, markup: bool = True
@@ -74,13 +90,12 @@ class Survey:
         self.final = final
         self.markup = markup
         self.state = state
-        self.leaf, self.containers, self.fence, self.header, _, mid = state
+        self.leaf, self.containers, self.markers, self.fence, self.header, _, mid, _ = state
         self.fence_containers = self.containers
         self.base = len(self.containers)
         self.opening = opening(state, limit, measure)
         self.room = limit - measure(self.opening.prefix)
-        ink = INK.search(view)
-        self.ink = ink.start() if ink else size
+        self.ink = first_ink(view, 0)
         keeps = mid or self.leaf in ("fence", "indented")
         start = self.start = 0 if keeps else view.rfind("\n", 0, self.ink) + 1
         self.last = size if final else size - 1
@@ -92,14 +107,13 @@ class Survey:
         self.code = self.resumed_end = self.tail_end = size
         """Where the code of the open fence begins; where the paragraph ends that the chunk goes on with, and that which
         runs over the room, as far as they are known."""
-        self.markers: dict[int, str] = {}
-        """Of the list items that began here, by depth, the character that tells their list from another."""
         self.edits: list[Edit] = []
         self.loose = self.leaf == "heading" or (self.leaf == "table" and not self.opening.prefix)
         """The chunk's first lines are written as a paragraph, but are none."""
         if self.fence and self.leaf == "fence":
             self.set_fence(self.fence)
-            self.suffix = self.suffix if self.opening.prefix else ""
+            if not self.opening.prefix:
+                self.closer = self.suffix = ""
 
     def end_of_line(self, pos: int) -> int:
         """Find where a line ends."""
@@ -116,13 +130,18 @@ class Survey:
             MARKER.match(self.view, first) is not None or OPENER.match(self.view, first) is not None
         )
 
+    def mark(self, depth: int, marker: str) -> None:
+        """Note the marker of the item that begins at this depth."""
+        if self.markers[depth:] != marker:
+            self.markers = self.markers[:depth].ljust(depth) + marker
+
     def edit(self, start: int, stop: int, insert: str) -> None:
         """Note where the text parts from the source."""
         if self.view[start:stop] == insert:
             return
         self.edits.append(Edit(start, stop, insert))
+        self.growth += len(insert) - (stop - start)
         if not self.tail:
-            self.growth += len(insert) - (stop - start)
             self.cap = self.reach(self.room - self.growth)
 
     def boundary(self, end: int, pos: int, leaf: Leaf = "none") -> None:
@@ -130,21 +149,22 @@ class Survey:
         if end <= self.ink or self.tail:
             return
         suffix = self.suffix if self.dangling or self.leaf == "fence" else ""
+        if suffix is not self.closer and leaf == "none" and (self.dangling or self.leaf == "fence"):
+            if end <= self.cap_inside(self.closer, end):
+                suffix = self.closer
+            elif self.block:
+                return  # there is no room to close the fence, but there was some before it
         if leaf == "fence" and end < pos - 1 <= self.cap_before(suffix):
             end = pos - 1  # the blank lines of code before the cut are code, too
         elif end > (self.cap_inside(suffix, end) if suffix else self.cap):
             return
         if self.heading >= 0 and not (self.heading <= self.ink and end >= self.half):
-            self.lone = Boundary(end, pos, State(leaf, self.containers), suffix)
+            self.lone = Boundary(end, pos, State(leaf, self.containers, self.markers), suffix)
         elif leaf == "none":
-            self.block = Boundary(end, pos, State("none", self.containers), suffix)
+            self.block = Boundary(end, pos, State("none", self.containers, self.markers), suffix)
         else:
-            self.line = Boundary(end, pos, State(leaf, self.containers, self.fence, self.header), suffix)
-
-    def doubtful(self, pos: int) -> None:
-        """Note a line end before a line that may or may not go on with the block; used where nothing better is."""
-        if self.ink < self.text_end <= self.cap and not self.tail:
-            self.lone = Boundary(self.text_end, pos, State("none", self.containers), "")
+            state = State(leaf, self.containers, self.markers, self.fence, self.header)
+            self.line = Boundary(end, pos, state, suffix)
 
     def cap_before(self, suffix: str) -> int:
         """Say how far the text may go if something follows it."""
@@ -154,13 +174,15 @@ class Survey:
 
     def cap_inside(self, suffix: str, stop: int | None = None) -> int:
         """Say how far the text may go if something follows it and it ends before ``stop``, or anywhere."""
+        if not self.edits:
+            return self.cap_before(suffix)
         growth = self.growth
         at = self.reach(self.room - growth - len(suffix))
         for edit in reversed(self.edits):
             if edit.start < (at if stop is None else stop):
                 break
             growth -= len(edit.insert) - (edit.stop - edit.start)
-            at = self.reach(self.room - growth - len(suffix))
+            at = min(self.reach(self.room - growth - len(suffix)), edit.start)
         return at
 
     def strays(self) -> bool:
@@ -202,4 +224,5 @@ class Survey:
         self.fence_containers = self.containers
         suffix = closing(self.containers, self.base, fence)
         needed = len(suffix) + len(fence.marker) + fence.indent + 1 + WIDEST
-        self.suffix = suffix if needed + 2 * len(lead(self.containers)) <= self.limit else ""
+        self.closer = suffix
+        self.suffix = suffix if needed + 2 * len(lead(self.containers, self.base)) <= self.limit else ""

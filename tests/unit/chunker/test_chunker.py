@@ -177,6 +177,18 @@ def test_no_cut_falls_between_code_and_what_may_close_it(limit: int) -> None:
     assert not any(chunk.text.startswith("```\n`") for chunk in chunks)
 
 
+def test_a_quote_behind_a_list_gets_no_second_blank_line() -> None:
+    chunks = split("- one one one one one\n  - two two two two two two two two\n  - three\n\n> [four](/five)", 40)
+    assert chunks[-1].text == "- three\n\n> [four](/five)"
+
+
+@pytest.mark.parametrize("char", "`~*_[#>-=|<\\")
+@pytest.mark.parametrize("front", ["", "a ", "```\n", "> "])
+def test_one_character_again_and_again_makes_full_chunks(front: str, char: str) -> None:
+    chunks = split(front + char * 2000, 100)
+    assert len(chunks) < 40
+
+
 @pytest.mark.parametrize(
     ("text", "limit"), [("\r\n    क्ष    code\n", 7), ("                    |# \r\n", 9), ("a\n\n" + " " * 50 + "\n", 1)]
 )
