@@ -22,7 +22,7 @@ demo: $(READY)  ## set up, then show a mention answered, in the terminal
 
 test: check  ## set up, check, then run every test that needs Python alone
 	@$(BIN)/python -m pytest --ignore=tests/benchmarks
-	@echo 'Left out: tests/benchmarks (make bench); the long run of tests/properties and of the crash tests (make soak).'
+	@echo 'Left out: tests/benchmarks (make bench); the long run of tests/properties, of the crash tests and of the fault tests (make soak).'
 
 # A tool's words are shown only where it has a complaint.
 quietly = @echo '  $(1)'; words=$$($(BIN)/$(1) 2>&1) || { printf '%s\n' "$$words"; exit 1; }
@@ -44,7 +44,7 @@ hooks:  ## let git run `make check` before every commit
 bench: $(READY)  ## the benchmarks
 	@$(BIN)/python -m pytest tests/benchmarks -s
 
-soak: $(READY)  ## the property tests with SOAK thousand examples each (10), the crash and the fault tests SOAK times
+soak: $(READY)  ## SOAK (10) thousand examples a property and ten times that of the reply, SOAK times the kills and the faults
 	@DRAGOMAN_SOAK=$(SOAK) $(BIN)/python -m pytest tests/properties $(wildcard tests/e2e/*_crash.py) \
 	    tests/e2e/test_faults.py -o faulthandler_timeout=3600
 

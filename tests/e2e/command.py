@@ -102,13 +102,13 @@ async def running(folder: Path, slack: LoopbackSlack, *, listen: bool = False) -
             [str(DRAGOMAN), "run"], cwd=folder, env=environment(), stdout=log, stderr=subprocess.PIPE if listen else log
         ) as process:
             try:
-                with anyio.fail_after(20):
+                with anyio.fail_after(60):
                     await slack.until(lambda: slack.open_sockets > before)
                 yield process
             finally:
                 if process.returncode is None:
                     process.kill()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await slack.until(lambda: slack.open_sockets == before)
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from adapters.loopback.slack.limit import LIMITS
 from adapters.slack import CHANNELS, USERS, Settings, allow, create
+from adapters.slack.adapter import DELETE, EDIT, MARK, POST, READ
 from gateway.access import Allow, warnings
 
 ROOT = Path(__file__).parents[4]
@@ -126,3 +128,25 @@ def test_the_readme_says_what_each_scope_of_the_manifest_is_for() -> None:
     scopes = [line.strip().removeprefix("- ") for line in manifest.splitlines() if ":" in line and "- " in line]
     assert len(scopes) == 7
     assert all(f"`{scope}`" in rows for scope in scopes)
+
+
+BUDGETS = {
+    "chat.postMessage": POST,
+    "chat.update": EDIT,
+    "chat.delete": DELETE,
+    "conversations.replies": READ,
+    "conversations.history": READ,
+    "reactions.add": MARK,
+    "reactions.remove": MARK,
+}
+
+
+@pytest.mark.parametrize("method", BUDGETS)
+def test_each_budget_is_within_what_the_judge_allows_and_leaves_it_a_token(method: str) -> None:
+    limits = LIMITS[method]
+    allowed = {"account": limits.workspace, "channel": limits.channel}
+    for budget in BUDGETS[method]:
+        judge = allowed.get(budget.scope)
+        if judge is not None:
+            assert budget.rate <= judge.rate
+            assert budget.burst + 1 <= judge.capacity
