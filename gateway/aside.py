@@ -13,25 +13,24 @@ from functools import partial
 
 import anyio
 
-from gateway import command, history
+from gateway import command, context
 from gateway.address import Address
 from gateway.delivery import Delivery
-from gateway.errand import Errand
-from gateway.history import Asked, Quoted
+from gateway.errand import TRIES, Errand
+from gateway.history import Asked, Entry, Quoted
 from gateway.inbound import CommandReceived, Inbound, MessageDeleted, MessageReceived
 from gateway.journal import Line
 from gateway.need import Priority
-from gateway.operation import MarkWaiting, Operation, Outcome, ReadThread, Said, ThreadRead, UnmarkWaiting
+from gateway.operation import MarkWaiting, Operation, Outcome, ReadThread, ThreadRead, UnmarkWaiting
 from gateway.patience import patiently
 from gateway.platform import Platform, platform_of
 from gateway.reply import Reply
-from gateway.store import Store, Stored, Work
+from gateway.store import Store, Stored
 
 log = logging.getLogger(__name__)
 
-CONTEXT_MESSAGES = 30
-CONTEXT_CHARACTERS = 8_000
-"""How much of what was said in a thread since the bot last spoke goes with a question."""
+UNMARK_TRIES = 100
+"""How often a mark is tried to be taken away: one that stays says what is not so."""
 
 FAREWELL = 5.0
 """Real seconds that what is being done here may take to end, once all answers have."""
@@ -135,27 +134,26 @@ class Aside:
             self._busy -= 1
             self._wake()
 
-    async def context(self, work: Work, stop: anyio.Event) -> tuple[Quoted, ...]:
+    async def context(self, message: MessageReceived, before: Sequence[Entry], stop: anyio.Event) -> tuple[Quoted, ...]:
         """What was said in the thread between our last word and the question; nothing where it cannot be read.
 
         Args:
-            work: the question.
+            message: the question.
+            before: what the history holds.
             stop: nobody needs it any more.
         """
-        message = work.message
-        if message.first or message.address.thread is None or (message.direct and work.history):
+        if message.first or message.address.thread is None or (message.direct and before):
             return ()  # nobody said anything there that is not in the history
-        look = ReadThread(address=message.address, before=message.own_id, limit=CONTEXT_MESSAGES)
+        look = ReadThread(address=message.address, before=message.own_id, limit=2 * context.MESSAGES)
         outcome = await self._look(look, stop)
         if stop.is_set():
             return ()
         if not isinstance(outcome, ThreadRead):
-            log.warning("%s: asked without what was said there before: %s", work.conversation, outcome)
+            why = f"reading took longer than {CONTEXT_PATIENCE:g} s" if outcome is None else outcome
+            log.warning("%s: asked without what was said there before: %s", message.address.key, why)
             return ()
-        asked = [entry for entry in map(history.from_json, work.history) if isinstance(entry, Asked)]
-        known = {entry.message_id.rpartition(":")[2] for entry in asked}
-        said = [each for each in outcome.messages if each.message_id not in known]
-        return _quoted(said, message.address.thread)
+        known = frozenset(entry.message_id.rpartition(":")[2] for entry in before if isinstance(entry, Asked))
+        return context.quoted(outcome.messages, root=message.address.thread, known=known)
 
     async def _look(self, look: ReadThread, stop: anyio.Event) -> Outcome | None:
         """What comes of it, if it comes soon. It goes on by itself: what was begun is let end, and nobody waits."""
@@ -196,7 +194,7 @@ class Aside:
         if (platform := platform_of(conversation, self._platforms)) is None:
             return
         place = f"{conversation}?{message.event_id}"
-        await self._say(sentence, message.address, platform, place, seed=message.event_id)
+        await self._say(sentence, message.address, platform, place, seed=f"{message.event_id}:{message.own_id}")
 
     async def _say(
         self,
@@ -236,15 +234,17 @@ class Aside:
         """Take a mark away. Where this process put it there, not before it has."""
         if marked is not None:
             await marked.wait()
-        await self._do(UnmarkWaiting(address=message.address, message_id=message.own_id))
+        await self._do(UnmarkWaiting(address=message.address, message_id=message.own_id), tries=UNMARK_TRIES)
 
-    async def _do(self, operation: Operation, priority: Priority = Priority.ACKNOWLEDGEMENT) -> Outcome | None:
+    async def _do(
+        self, operation: Operation, priority: Priority = Priority.ACKNOWLEDGEMENT, *, tries: int = TRIES
+    ) -> Outcome | None:
         """Do something beside the queue, if the platform knows it."""
         conversation = operation.address.key
         platform = platform_of(conversation, self._platforms)
         if platform is None or not (platform.adapter.capabilities.marks or isinstance(operation, ReadThread)):
             return None
-        errand = Errand(operation, platform.adapter.capabilities, priority)
+        errand = Errand(operation, platform.adapter.capabilities, priority, tries=tries)
         await self._delivery.show(errand, platform.adapter, name=f"{conversation}~{id(errand)}")
         return errand.outcome
 
@@ -259,20 +259,3 @@ async def _either(one: anyio.Event, other: anyio.Event) -> None:
 
         tasks.start_soon(wait, one)
         tasks.start_soon(wait, other)
-
-
-def _quoted(said: Sequence[Said], root: str) -> tuple[Quoted, ...]:
-    """The newest of what was said behind our last word, as much as there is room for.
-
-    Where our only word is the ``root``, the thread is about that, and it goes along.
-    """
-    ours = max((at for at, each in enumerate(said) if each.ours and each.message_id != root), default=-1)
-    kept: list[Quoted] = []
-    room = CONTEXT_CHARACTERS
-    for each in reversed(said[ours + 1 :]):
-        room -= len(each.text)
-        if room < 0 or len(kept) == CONTEXT_MESSAGES:
-            break
-        if each.text.strip():
-            kept.append(Quoted(speaker=each.user, text=each.text))
-    return tuple(reversed(kept))

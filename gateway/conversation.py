@@ -67,13 +67,15 @@ Watch = Callable[[Envelope | RunEnded], None]
 class _Run:
     """A run in progress: what ends it, since when it goes on, by the loop's clock, and what it answers.
 
-    ``written``: there is nothing left to stop. ``told``: the sender knows that an edit came too late.
+    ``written``: the model has finished, and only the rest of ``reply`` can be stopped.
+    ``told``: the sender knows that an edit came too late.
     """
 
     stop: Stop = field(default_factory=Stop)
     since: float = field(default_factory=anyio.current_time)
     message_id: str | None = None
     written: bool = False
+    reply: Reply | None = None
     told: bool = False
 
     def misses(self, edited: MessageReceived) -> bool:
@@ -158,8 +160,9 @@ class Conversations:
         """Let what was just stored have its effect, as far as that does not wait for its turn."""
         match inbound:
             case CommandReceived(command="stop" | "new") if run := self._running.get(inbound.address.key):
-                stored = replace(stored, behind=stored.behind and not run.written)
                 run.stop("stopped")
+                shown = run.written and run.reply is not None and not self._delivery.stop(run.reply)
+                stored = replace(stored, behind=stored.behind and not shown)
             case MessageEdited(message=message) if run := self._running.get(message.address.key):
                 if run.misses(message):
                     self._aside.tell(message, command.TOO_LATE)
@@ -192,18 +195,17 @@ class Conversations:
     async def _answer_next(self, conversation: str, platform: Platform, run: _Run, slot: ExitStack) -> None:
         try:
             work = await patiently(conversation, lambda: self._store.load(conversation))
-            past = None if work is None else _past(work)
         except UnreadableError as error:
             sequence = error.sequence
             log.error("run r%d: set aside unanswered: %s", sequence, error)  # noqa: TRY400 - the message says it whole
             await patiently(conversation, lambda: self._store.reject(conversation, sequence))
             return
-        if work is None or past is None:
+        if work is None:
             await patiently(conversation, lambda: self._store.release(conversation))
             return
         run.message_id = work.message.message_id
         try:
-            entries = [history.to_json(entry) for entry in await self._answer(work, past, platform, run, slot)]
+            entries = [history.to_json(entry) for entry in await self._answer(work, platform, run, slot)]
         except anyio.get_cancelled_exc_class():
             await self._postpone(work)
             raise
@@ -238,18 +240,21 @@ class Conversations:
             except StoreError as error:
                 log.warning("run %s: open as before, but counted as an attempt: %s", _run_id(work), error)
 
-    async def _answer(self, work: Work, past: _Past, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
+    async def _answer(self, work: Work, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
         """Answer a message, and say what more of it goes into the history."""
         if work.waited:
             self._aside.turn(work.message)
         if not access.admits(platform.allow, work.message):
             log.warning("run %s: not answered, %s is no longer allowed", _run_id(work), work.message.user)
             return []
+        if (past := _past(work)) is None:
+            slot.close()
+            return await self._set_aside(work, _Past(lines=(), said=()), platform.adapter)
         run.written = past.answered is not None or work.attempt > ATTEMPTS
         if run.written:
             slot.close()
         if past.answered is not None:
-            return await self._show_again(work, past, past.answered, platform.adapter)
+            return await self._show_again(work, past, past.answered, platform.adapter, run)
         if work.attempt > ATTEMPTS:
             return await self._set_aside(work, past, platform.adapter)
         if work.stopped:
@@ -259,15 +264,15 @@ class Conversations:
     async def _converse(self, work: Work, past: _Past, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
         """One run, from its first event to its last operation."""
         adapter, stream = platform.adapter, EventStream(_run_id(work))
-        reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
+        run.reply = reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
+        before = _history(work)
         asked = Asked(
             speaker=work.message.user,
             text=work.message.text,
-            context=await self._aside.context(work, run.stop.asked),
+            context=await self._aside.context(work.message, before, run.stop.asked),
             message_id=work.message.message_id,
         )
         begun: list[Entry] = [asked, *past.interrupted]
-        before = [history.from_json(entry) for entry in work.history]
         messages = history.messages([*before, *begun], room=self._agent.history_characters)
 
         async def show() -> None:
@@ -289,12 +294,16 @@ class Conversations:
             return []
         return [Unseen()] if kept else begun
 
-    async def _show_again(self, work: Work, past: _Past, answered: Answered, adapter: Adapter) -> list[Entry]:
+    async def _show_again(
+        self, work: Work, past: _Past, answered: Answered, adapter: Adapter, run: _Run
+    ) -> list[Entry]:
         """Bring onto the screen what is missing there of an answer that the model had finished."""
         draft = sum(isinstance(entry, Answered) and entry.reason == "interrupted" for entry in past.said)
-        reply = self._reply(work, adapter, past.lines, draft)
+        run.reply = reply = self._reply(work, adapter, past.lines, draft)
         for event in _retold(answered):
             reply.feed(event)
+        if work.stopped:
+            reply.stop()
         await self._delivery.show(reply, adapter, record=self._recorder(work))
         self._tell_end(work, reply, _reason(answered))
         return [] if reply.failure is None else [Unseen()]
@@ -303,7 +312,7 @@ class Conversations:
         """Tell the user that their message broke the bot too often to be tried again."""
         reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
         reply.feed(AgentEnd(reason="error", final_response="", turn_count=0, message_count=0, usage=Usage()))
-        log.error("run %s: set aside after %d attempts; each one's failure is above", _run_id(work), ATTEMPTS)
+        log.error("run %s: set aside at attempt %d; what went wrong is above", _run_id(work), work.attempt)
         await self._delivery.show(reply, adapter, record=self._recorder(work))
         self._tell_end(work, reply, "error")
         asked = Asked(speaker=work.message.user, text=work.message.text, message_id=work.message.message_id)
@@ -349,6 +358,17 @@ class Conversations:
         )
 
 
+def _history(work: Work) -> list[Entry]:
+    """What was said before. A line that cannot be read is left out: one is no reason to answer nothing any more."""
+    entries: list[Entry] = []
+    for line in work.history:
+        try:
+            entries.append(history.from_json(line))
+        except ValueError as error:
+            log.error("run %s: something in the history is left out, it cannot be read: %s", _run_id(work), error)  # noqa: TRY400 - the message says it whole
+    return entries
+
+
 def _is_loss(error: BaseException) -> bool:
     """Whether a conversation was lost to another process, which a task group wraps."""
     if isinstance(error, BaseExceptionGroup):
@@ -356,17 +376,13 @@ def _is_loss(error: BaseException) -> bool:
     return isinstance(error, OwnershipLostError)
 
 
-def _past(work: Work) -> _Past:
-    """What is known of a run from before.
-
-    Raises:
-        UnreadableError: another version wrote it.
-    """
+def _past(work: Work) -> _Past | None:
+    """What is known of a run from before; none where that cannot be read: then nobody can go on with it."""
     try:
         return _Past(lines=tuple(map(journal.from_json, work.journal)), said=tuple(map(history.from_json, work.said)))
     except ValueError as error:
-        msg = f"what was kept of run {_run_id(work)} cannot be read, another version of Dragoman wrote it: {error}"
-        raise UnreadableError(msg, work.sequence) from error
+        log.error("run %s: what was kept of it cannot be read, another version wrote it: %s", _run_id(work), error)  # noqa: TRY400 - the message says it whole
+        return None
 
 
 def _entry(answered: Answer) -> Answered:

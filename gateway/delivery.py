@@ -204,6 +204,16 @@ class Delivery:
     def feed(self, reply: Reply, event: Event) -> None:
         """Tell a reply what its run did, and deliver what follows."""
         reply.feed(event)
+        self._notice(reply)
+
+    def stop(self, reply: Reply) -> bool:
+        """Show nothing more of a reply than closes what is on the screen; whether there was more."""
+        left_out = reply.stop()
+        self._notice(reply)
+        return left_out
+
+    def _notice(self, reply: Reply) -> None:
+        """Something has happened to a reply."""
         if (showing := self._replies.get(reply)) is None:
             return
         if showing.over:
@@ -267,6 +277,8 @@ class Delivery:
     def _settle(self, showing: _Showing, candidate: Candidate, outcome: Outcome) -> None:
         showing.failures = showing.failures + 1 if isinstance(outcome, Unreachable | Unknown) else 0
         if isinstance(outcome, RateLimited):
+            budgets = " and ".join({key.budget: None for key in candidate.budgets}) or "this"
+            log.warning("%s: refused, nothing more of %s for %g s", candidate.name, budgets, outcome.retry_after)
             self._pacer.park(candidate, self._now(), outcome.retry_after)
         elif isinstance(outcome, Unreachable | Unknown):
             log.warning("%s: tried again soon: %s", candidate.name, outcome.reason)

@@ -49,6 +49,8 @@ class Draft:
         number: how often the model had begun anew before.
         capabilities: how long a bubble gets.
         lines: what an earlier reply wrote down.
+
+    ``kept`` is where the first piece begins that ``rewind`` takes back.
     """
 
     def __init__(self, number: int, capabilities: Capabilities, lines: Sequence[Line] = ()) -> None:
@@ -59,6 +61,7 @@ class Draft:
         self._fixed = max((line.end for line in fixed), default=0)
         self._breaks = sorted(at for line in fixed for at in line.breaks)
         self._begin(0)
+        self.keep()
 
     @property
     def waits(self) -> bool:
@@ -87,11 +90,17 @@ class Draft:
         """The same, as far as the piece will certainly begin with it."""
         return self._chunker.growth()
 
-    def rewind(self, length: int) -> None:
-        """Take back all but the first words, whose pieces had all come out."""
-        self._fixed = min(self._fixed, length)
+    def keep(self) -> None:
+        """All pieces have come out: what may be taken back begins behind the words so far."""
+        self.kept, self._blank = self._cut, "".join(self._rest)
+
+    def rewind(self) -> None:
+        """Take back all words since ``keep``. White space before them, of which no piece came out, stays."""
+        self._fixed = min(self._fixed, self.kept + len(self._blank))
         self._breaks = []
-        self._begin(length)
+        self._begin(self.kept)
+        self._take(self._blank)
+        self.flush()
 
     def _begin(self, length: int) -> None:
         self._chunker = Chunker(self._capabilities.bubble, unit=self._capabilities.unit)

@@ -1,6 +1,6 @@
 """One operation that stands in no conversation's queue: a mark at a message, a look at what was said before.
 
-Rule 1: it is tried again while the platform certainly did nothing, for ``TRIES`` times; then it is let be.
+Rule 1: it is tried again while the platform does not say that it was done, ``TRIES`` times; then it is let be.
 Rule 2: nothing depends on it but what asked for it, so nothing of it is written down.
 """
 
@@ -30,9 +30,12 @@ class Errand:
         operation: what is to be done.
         capabilities: of the platform.
         priority: how urgent it is.
+        tries: how often it is tried.
     """
 
-    def __init__(self, operation: Operation, capabilities: Capabilities, priority: Priority) -> None:
+    def __init__(
+        self, operation: Operation, capabilities: Capabilities, priority: Priority, *, tries: int = TRIES
+    ) -> None:
         self.address = operation.address
         self.capabilities = capabilities
         self.outcome: Outcome | None = None
@@ -40,6 +43,7 @@ class Errand:
         self._operation = operation
         self._priority = priority
         self._tries = 0
+        self._most = tries
         self._in_flight = False
 
     @property
@@ -65,7 +69,7 @@ class Errand:
         self._in_flight = False
         self._tries += 1
         again = isinstance(outcome, RateLimited | Unreachable | Unknown)
-        if not again or self._tries == TRIES:
+        if not again or self._tries == self._most:
             self.outcome = outcome
 
     def lines(self) -> dict[int, Line]:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from gateway import codec
 from gateway.address import Address
 
 
@@ -108,4 +109,4 @@ def from_json(line: str | bytes) -> Inbound:
     Raises:
         ValueError: where the line is something else.
     """
-    return _adapter().validate_json(line, strict=True)
+    return codec.read(_adapter(), line)

@@ -15,6 +15,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from gateway import codec
+
 Kind = Literal["text", "notice", "ending", "activity"]
 """``text`` is the model's, a ``notice`` ours, and so is the ``ending``; ``activity`` is the line about the tools."""
 
@@ -32,7 +34,7 @@ class Line:
     ``draft`` counts how often the model had begun anew behind a crash. ``tries`` is how often it was posted, each time
     with a nonce of its own. ``[start, end)`` is the stretch of the draft that it stands for, and ``source`` that
     stretch; of a piece that was cut again, or left out, the last line has it all. ``breaks``: where in
-    it the row broke.
+    it the row broke. ``late``: an edit of the message that nobody heard of may be on its way.
     """
 
     number: int
@@ -42,6 +44,7 @@ class Line:
     tries: int = 0
     message_id: str | None = None
     markup: bool = True
+    late: bool = False
     text: str = ""
     source: str = ""
     start: int = 0
@@ -70,7 +73,7 @@ def from_json(text: str | bytes) -> Line:
     Raises:
         ValueError: where it is something else.
     """
-    return _adapter().validate_json(text, strict=True)
+    return codec.read(_adapter(), text)
 
 
 def nonce(seed: str, number: int, tries: int) -> str:

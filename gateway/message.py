@@ -34,6 +34,10 @@ PLACEHOLDER = "…"
 """What is posted to learn a message's id, where nobody remembers its text."""
 
 
+WHOLE = 10_000
+"""How many messages are read to find one of ours: all, for "not among the newest" would not mean "not there"."""
+
+
 class Standing(Enum):
     """How a message stands."""
 
@@ -54,11 +58,19 @@ _STANDINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where messages are shown. ``seed`` sets their nonces apart from all others', and is the same after a restart."""
+    """Where messages are shown. ``seed`` sets their nonces apart from all others', and is the same after a restart.
+
+    It ends with a colon and the platform's own id of the message that is answered, as the ids of what was received do.
+    """
 
     address: Address
     capabilities: Capabilities
     seed: str
+
+    @property
+    def question(self) -> str | None:
+        """The platform's id of the message that is answered: what is looked for stands behind it."""
+        return self.seed.rpartition(":")[2] if ":" in self.seed else None
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -67,7 +79,8 @@ class Message:
 
     ``number`` is its own within the reply, ``tries`` how often it was posted, under a nonce of its own each time.
     ``shown`` is none where it is not known what it shows, ``sent`` likewise what went last. ``streams``: it is to be a
-    stream. ``void``: what was posted as this message is to be said no more.
+    stream. ``void``: what was posted as this message is to be said no more. ``late``: an edit of it may be on its
+    way of which nobody heard.
     """
 
     place: Place
@@ -79,6 +92,7 @@ class Message:
     shown: str | None = ""
     markup: bool = True
     void: bool = False
+    late: bool = False
     sent: str | None = None
 
     def __post_init__(self) -> None:
@@ -88,6 +102,7 @@ class Message:
     def restored(cls, line: Line, place: Place) -> "Message":
         """As it stood when its line was written down; what a live one shows is not known any more."""
         message = cls(place=place, number=line.number, tries=line.tries, id=line.message_id, markup=line.markup)
+        message.late = line.late
         if line.state == "sealed":
             message.standing, message.shown = Standing.PRESENT, line.text
         elif line.state in ("open", "sealing"):
@@ -108,6 +123,7 @@ class Message:
             tries=self.tries,
             message_id=self.id,
             markup=self.markup,
+            late=self.late,
             text=piece.text,
             source=piece.source,
             start=piece.start,
@@ -174,7 +190,7 @@ class Message:
             case Verdict.SHOWN:
                 self._now_shows(operation, outcome)
             case Verdict.UNSURE:
-                self.shown = None
+                self.shown, self.late = None, self.late or isinstance(operation, EditMessage)
             case Verdict.FIND if self.place.capabilities.reconciliation == "none":
                 return Verdict.DOUBT
             case Verdict.READ:
@@ -190,6 +206,12 @@ class Message:
                 self._refused()
             case _:
                 pass
+        return found
+
+    def repeated(self, operation: Operation, outcome: Outcome) -> Verdict:
+        """Take in what came of a ``repeat``. It changes nothing else: whoever deleted the message meant it."""
+        found = verdict(operation, outcome)
+        self.late = found in (Verdict.WAIT, Verdict.UNSURE)
         return found
 
     def give_up_looking(self) -> None:
@@ -210,7 +232,7 @@ class Message:
     def _look(self) -> Operation:
         """What finds out whether it is there: reading, or posting once more what the platform shows only once."""
         if self.place.capabilities.reconciliation == "read":
-            return ReadThread(address=self.place.address)
+            return ReadThread(address=self.place.address, after=self.place.question, limit=WHOLE)
         text = PLACEHOLDER if self.sent is None else self.sent
         return PostMessage(address=self.place.address, text=text, markup=self.markup, nonce=self._nonce())
 
@@ -266,4 +288,4 @@ class Message:
         return Standing.STREAMING if self.streams and self.markup else Standing.PRESENT
 
     def _reset(self) -> None:
-        self.id, self.shown, self.standing = None, "", Standing.ABSENT
+        self.id, self.shown, self.standing, self.late = None, "", Standing.ABSENT, False

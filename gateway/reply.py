@@ -7,8 +7,9 @@ Rule 1: one operation is in flight; its outcome comes back before the next is gi
 Rule 2: bubbles are filled and sealed in order. A sealed bubble is touched again only if its message is discarded.
 Rule 3: an operation that would change nothing is not given out; neither is one without text.
 Rule 4: where the row breaks is decided by the sequence of events, never by the clock.
-Rule 5: however the run ends, all of its text is shown, and then a sentence that says how, unless it is complete. What
-        was shown of an attempt that was cut short is overwritten, or taken away.
+Rule 5: however the run ends, all of its text is shown, and then a sentence that says how, unless it is complete. Only
+        where somebody stopped it, what no message has begun to show is left out. What was shown of an attempt that
+        was cut short is overwritten, or taken away.
 Rule 6: what must survive is given out in ``lines`` before the operation that it is about, so that a reply made from its
         journal goes on where the last one was cut off.
 Rule 7: an edit that nobody heard of may arrive late, over what was sent behind it. So at the end its message is sent
@@ -48,14 +49,14 @@ from gateway.event import (
 from gateway.journal import Kind, Line
 from gateway.message import Message, Place, Standing
 from gateway.need import Need, Priority
-from gateway.operation import EditMessage, EditRefused, MessageGone, Operation, Outcome, Unknown
-from gateway.verdict import Verdict, verdict
+from gateway.operation import EditRefused, MessageGone, Operation, Outcome, Unknown
+from gateway.verdict import Verdict
 
 DOUBTS = 10
 """How many posts of a reply may go again in doubt: each of them may be one more message on the screen."""
 
 LATE = 10.0
-"""Platform seconds after which an edit that nobody heard of is not on its way any more."""
+"""Platform seconds after which a post or an edit that nobody heard of is not on its way any more."""
 
 _CUT_OFF = Unknown(reason="the last answer was cut off")
 
@@ -116,12 +117,10 @@ class Reply:
         self._activity = Activity()
         self._activity_line: Message | None = None
         self._activity_room = capabilities.bubble
-        self._flight: tuple[Operation, Message] | None = None
-        self._unheard_edits: list[Message] = []
+        self._flight: tuple[Operation, Message, bool] | None = None
         self._doubts = 0
         self._error: ErrorType | None = None
         self._ended = False
-        self._turn_start = 0
         self._written = {line.number: line for line in lines}
         self._number = max(self._written, default=-1) + 1
         self._restore()
@@ -156,18 +155,30 @@ class Reply:
             case ToolStart() if self._edits:
                 self._announce_activity()
             case TurnStart():
-                self._turn_start = self._draft.length
+                self._draft.keep()
             case MessageDiscarded() if self.overwritable:
                 self._discard()
             case Error():
                 self._enqueue(self._draft.flush())
                 self._error = event.error_type
+            case AgentEnd(reason="stopped"):
+                self.stop()
             case AgentEnd():
                 self._enqueue(self._draft.flush())
                 self.tell(self._ending(event))
             case _:
                 pass
         self._seal_shown()
+
+    def stop(self) -> bool:
+        """Somebody asked for the end: of what no message has begun to show, nothing is shown; whether there was any."""
+        self._enqueue(self._draft.flush())
+        begun = self._flight is not None or (self._open.standing is not Standing.ABSENT and not self._open.void)
+        if self._ended and len(self._due) <= begun:
+            return False
+        self._due = deque(list(self._due)[:begun])
+        self.tell(notice.ending("stopped", None, self._run_id))
+        return True
 
     def tell(self, sentence: str) -> None:
         """Say something of our own, if anything, and end."""
@@ -183,7 +194,8 @@ class Reply:
         if self._flight is not None or self.failure is not None or (subject := self._subject()) is None:
             return None
         draws = "delete" if self._unwanted(subject) and subject.standing is not Standing.UNHEARD else subject.draws()
-        rest = LATE if self._sends_again(subject) else 0.0
+        looked_for = subject.standing is Standing.UNHEARD and draws == "read"
+        rest = LATE if looked_for or self._sends_again(subject) else 0.0
         return Need(priority=self._priority(subject), draws=draws, message_id=subject.id, rest=rest)
 
     def next_operation(self) -> Operation | None:
@@ -192,14 +204,15 @@ class Reply:
             return None
         if subject is self._open and self._live is Live.STALE and subject.standing is not Standing.UNHEARD:
             self._live = Live.SHOWN
+        again = self._sends_again(subject)
         if self._unwanted(subject):
             operation = subject.remove()
-        elif self._sends_again(subject):
+        elif again:
             operation = subject.repeat()
         else:
             operation = subject.show(self._wanted(subject), whole=bool(self._due))
         if operation is not None:
-            self._flight = operation, subject
+            self._flight = operation, subject, again
         return operation
 
     def settle(self, outcome: Outcome) -> None:
@@ -207,13 +220,12 @@ class Reply:
         if self._flight is None:
             msg = f"no operation is in flight, yet one ended: {outcome}"
             raise RuntimeError(msg)
-        (operation, message), self._flight = self._flight, None
-        if self._sends_again(message):
-            self._sent_again(message, operation, outcome)
+        (operation, message, again), self._flight = self._flight, None
+        if again:
+            if message.repeated(operation, outcome) is Verdict.END:
+                self._fail(outcome)
             return
         found = message.settle(operation, outcome)
-        if isinstance(operation, EditMessage) and found is Verdict.UNSURE and message not in self._unheard_edits:
-            self._unheard_edits.append(message)
         if found is not Verdict.SHOWN and message is not self._activity_line:
             self._refresh()
         match found:
@@ -236,7 +248,7 @@ class Reply:
         """What has to be written down before anything else happens, by the lines' numbers. Asking takes it."""
         now = {line.number: line for line in self._lines()}
         gone = {
-            number: replace(line, state="deleted", message_id=None, text="", source="", start=0, end=0, breaks=())
+            number: Line(number=number, draft=line.draft, state="deleted", kind=line.kind, tries=line.tries)
             for number, line in self._written.items()
             if number not in now
         }
@@ -258,7 +270,7 @@ class Reply:
         if line is not None and (text := self._activity_text()) and not line.shows(text):
             return line
         if self._ended:
-            left = (*self._row, *([line] if line else []), *self._unheard_edits)
+            left = (*self._row, *self._standing())
             return next((each for each in left if self._unwanted(each) or self._sends_again(each)), None)
         return self._open if self._live is Live.STALE and self._edits else None
 
@@ -272,15 +284,14 @@ class Reply:
 
     def _sends_again(self, message: Message) -> bool:
         """Whether a message shows what it should, and is sent again because an edit may still be on its way to it."""
-        if not self._ended or self._due or message not in self._unheard_edits:
+        if not self._ended or self._due or not message.late or message not in self._standing():
             return False
-        row = [*(sealed for sealed, _ in self._sealed), *([self._activity_line] if self._activity_line else [])]
-        return message in row and message.standing is Standing.PRESENT and message.shown is not None
+        text = self._activity_text() if message is self._activity_line else message.shown
+        return bool(text) and message.shows(text)
 
-    def _sent_again(self, message: Message, operation: Operation, outcome: Outcome) -> None:
-        """What comes of that changes nothing in the row: whoever deleted the message meant it."""
-        if verdict(operation, outcome) not in (Verdict.WAIT, Verdict.UNSURE):
-            self._unheard_edits.remove(message)
+    def _standing(self) -> list[Message]:
+        """What stays on the screen."""
+        return [*(message for message, _ in self._sealed), *([self._activity_line] if self._activity_line else [])]
 
     def _priority(self, subject: Message) -> Priority:
         if self._ended or self._due:
@@ -361,16 +372,16 @@ class Reply:
         self._row.extendleft(message for message, piece in reversed(self._sealed) if self._taken_back(piece))
         self._sealed = [each for each in self._sealed if not self._taken_back(each[1])]
         self._due = deque(piece for piece in self._due if not self._taken_back(piece))
-        self._draft.rewind(self._turn_start)
+        self._draft.rewind()
         self._live = Live.SHOWN
         for message in list(self._row)[len(self._due) :]:
             message.void = True
         if doubted:
-            self._due.extend(self._notices(notice.MAY_BE_A_REPEAT, self._turn_start))
+            self._due.extend(self._notices(notice.MAY_BE_A_REPEAT, self._draft.kept))
 
     def _taken_back(self, piece: Piece) -> bool:
         """Whether a piece is of the message of this turn."""
-        mine = piece.draft == self._draft.number and piece.start >= self._turn_start
+        mine = piece.draft == self._draft.number and piece.start >= self._draft.kept
         return mine and piece.kind in ("text", "notice")
 
     def _notices(self, sentence: str, place: int, kind: Kind = "notice") -> list[Piece]:

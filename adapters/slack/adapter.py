@@ -1,7 +1,10 @@
 """One workspace on Slack: events in, operations out."""
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+import anyio
 
 from adapters.slack import login
 from adapters.slack.decode import decode
@@ -18,9 +21,12 @@ from gateway.operation import (
     FinishStream,
     Forbidden,
     MarkWaiting,
+    MessageGone,
     Operation,
     Outcome,
+    Performed,
     PostMessage,
+    RateLimited,
     ReadThread,
     StartStream,
     ThreadRead,
@@ -31,6 +37,8 @@ from gateway.secret import SecretName
 
 if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
+
+log = logging.getLogger(__name__)
 
 LIMIT = 11_500
 """Code points a message may have before rendering; Slack takes 12,000 after."""
@@ -48,6 +56,11 @@ READ = (Budget(name="conversations", scope="account", rate=45 / 60, burst=5),)
 MARK = (Budget(name="reactions", scope="account", rate=18 / 60, burst=5),)
 """A little under what https://docs.slack.dev/apis/web-api/rate-limits grants. To mark and to unmark
 is one budget, so it is that of reactions.remove, which is of tier 2; reactions.add would have 50 a minute."""
+
+
+TAKE_BACK_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+LONGEST_PAUSE = 60.0
+"""Real seconds until a message that stands where it does not belong is tried to be deleted again."""
 
 
 class SlackAdapter:
@@ -137,9 +150,22 @@ class SlackAdapter:
             return TABLE["no_text"] if operation.markup else Forbidden(reason="there is no text to show")
         answer = await self._ask(call)
         if (ts := astray(operation, answer)) is not None:
-            await self._ask(render(DeleteMessage(address=operation.address, message_id=ts)))
+            await self._take_back(DeleteMessage(address=operation.address, message_id=ts))
             return Forbidden(reason="the thread is gone: the message that began it was deleted")
         return outcome(answer, operation)
+
+    async def _take_back(self, operation: DeleteMessage) -> None:
+        """Delete what stands where it does not belong. Its reply is over, so nobody else would try it again."""
+        for pause in TAKE_BACK_PAUSES:
+            result = outcome(await self._ask(render(operation)), operation)
+            if isinstance(result, Performed | MessageGone):
+                return
+            await anyio.sleep(min(result.retry_after, LONGEST_PAUSE) if isinstance(result, RateLimited) else pause)
+        log.error(
+            "a message for a thread stands in channel %s, and cannot be deleted: delete %s by hand",
+            operation.address.channel,
+            operation.message_id,
+        )
 
     async def _read(self, operation: ReadThread) -> Outcome:
         from adapters.slack import web  # noqa: PLC0415 - as above

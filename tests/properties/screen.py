@@ -73,7 +73,7 @@ class Shown:
 
     ``heard``: whoever posted it has been told its id. ``given_up``: it was looked for in vain, and may be forgotten.
     ``sure``: they know what it shows. ``fixed``: the platform lets nobody change it. ``stays``: nor take it away.
-    ``unheard``: an edit of it may be on its way.
+    ``unheard``: an edit of it may be on its way. ``overtaken``: what it showed before one came late.
     """
 
     text: str
@@ -88,6 +88,12 @@ class Shown:
     fixed: bool = False
     stays: bool = False
     unheard: bool = False
+    overtaken: str | None = None
+
+    @property
+    def meant(self) -> str:
+        """What was sent to it last."""
+        return self.text if self.overtaken is None else self.overtaken
 
     @property
     def there(self) -> bool:
@@ -138,7 +144,10 @@ class Screen:
                     "longer than a bubble"
                 )
                 plain = isinstance(operation, StartStream) or not operation.markup
-                assert plain or not leaves_fence_open(operation.text), "an open fence"
+                assert plain or not leaves_fence_open(operation.text), (
+                    "an open fence",
+                    operation.text,
+                )
             case AppendText():
                 assert operation.text, "an operation without text"
             case _:
@@ -166,7 +175,7 @@ class Screen:
         assert operation is not None
         target = self._target(operation)
         if fate in ("lost", "done unheard", "late") and target is not None:
-            target.sure, target.unheard = False, isinstance(operation, EditMessage)
+            target.sure, target.unheard = False, target.unheard or isinstance(operation, EditMessage)
         if fate == "late":
             self.late += [operation] if isinstance(operation, EditMessage) else []
             return NO_ANSWER
@@ -186,8 +195,7 @@ class Screen:
             return NO_ANSWER
         self._hear(outcome)
         if target is not None and isinstance(operation, EditMessage):
-            same = isinstance(outcome, NotModified)
-            target.sure, target.unheard = True, target.unheard and not same
+            target.sure = True
         return outcome
 
     def land(self) -> None:
@@ -195,8 +203,15 @@ class Screen:
         for operation in self.late:
             shown = self.messages[operation.message_id]
             if shown.there and not shown.fixed and length(operation.text, self.capabilities.unit) <= self.patience:
+                shown.overtaken = shown.overtaken or shown.text
                 shown.text, shown.markup = operation.text, operation.markup
         self.late.clear()
+
+    def rest(self) -> None:
+        """Time passes, until nothing can be on its way any more."""
+        self.land()
+        for shown in self.messages.values():
+            shown.sure, shown.unheard = shown.sure and not shown.unheard, False
 
     def drop(self, *, done: bool) -> None:
         """The other side ends; what is on its way arrives or not, and nobody hears of it."""
@@ -292,7 +307,7 @@ class Screen:
             return TooLong()
         if (shown.text, shown.markup) == (operation.text, operation.markup):
             return NotModified()
-        shown.text, shown.markup = operation.text, operation.markup
+        shown.text, shown.markup, shown.overtaken = operation.text, operation.markup, None
         return Performed(message_id=operation.message_id)
 
     def _append(self, operation: AppendText | FinishStream, shown: Shown) -> Outcome:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import anyio
 import pytest
 
+from gateway import context
 from gateway.adapter import Adapter, Budget
-from gateway.aside import CONTEXT_CHARACTERS, CONTEXT_MESSAGES, CONTEXT_PATIENCE
+from gateway.aside import CONTEXT_PATIENCE
 from gateway.command import HELP, NEW, NOTHING_TO_STOP, TOO_LATE
 from gateway.delivery import Deliverable, Delivery, Record, no_record
 from gateway.inbound import Command, MessageReceived
@@ -341,21 +342,21 @@ async def test_what_was_said_in_a_thread_goes_with_the_question() -> None:
     told = await asked_in_a_thread(chat)
     assert told.splitlines()[1:] == ["> <U2> I am for it.", "> <U2> Me too.", "> ", "> Really.", "", "<U1> And you?"]
     (look,) = [call.operation for call in chat.calls if isinstance(call.operation, ReadThread)]
-    assert look == ReadThread(address=THREAD, before="message 1", limit=CONTEXT_MESSAGES)
+    assert look == ReadThread(address=THREAD, before="message 1", limit=2 * context.MESSAGES)
 
 
 async def test_only_the_newest_messages_go_with_it() -> None:
     told = await asked_in_a_thread(Chat(latency=0.0, said=said(*(f"No {number}." for number in range(40)))))
     assert [line for line in told.splitlines() if line.startswith(">")] == [
-        f"> <U2> No {number}." for number in range(40 - CONTEXT_MESSAGES, 40)
+        f"> <U2> No {number}." for number in range(40 - context.MESSAGES, 40)
     ]
 
 
 async def test_only_so_many_characters_go_with_it() -> None:
-    half = "x" * (CONTEXT_CHARACTERS // 2)
+    half = "x" * (context.CHARACTERS // 2)
     told = await asked_in_a_thread(Chat(latency=0.0, said=said("Short.", half, half)))
     assert "Short." not in told
-    assert told.count("x") == CONTEXT_CHARACTERS
+    assert told.count("x") == context.CHARACTERS
 
 
 async def test_blank_messages_do_not_go_with_it() -> None:

@@ -599,7 +599,7 @@ async def test_a_stop_that_comes_before_the_run_has_begun_stops_it() -> None:
         assert rooms.chat.texts() == [ENDINGS["stopped"]]
 
 
-async def test_a_stop_where_the_model_has_finished_is_told_so_and_the_rest_is_shown() -> None:
+async def test_a_stop_where_the_model_has_finished_leaves_out_what_has_not_begun_to_be_shown() -> None:
     chat = Chat(latency=0.0)
     chat.fates.append(RateLimited(retry_after=60))
     async with house(Model([whole("Hello.")]), chat, inbox=[message("Hi!")]) as (rooms, tasks):
@@ -607,7 +607,16 @@ async def test_a_stop_where_the_model_has_finished_is_told_so_and_the_rest_is_sh
         await anyio.sleep(10)
         await rooms.receive(command("stop", number=2))
         await anyio.sleep(100)
-        assert chat.texts() == ["Hello.", NOTHING_TO_STOP]
+        assert chat.texts() == [ENDINGS["stopped"]]
+
+
+async def test_a_stop_where_all_has_begun_to_be_shown_is_told_so() -> None:
+    async with house(Model([whole("Hello.")]), Chat(latency=20.0), inbox=[message("Hi!")]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await anyio.sleep(10)
+        await rooms.receive(command("stop", number=2))
+        await anyio.sleep(100)
+        assert sorted(rooms.chat.texts()) == sorted(["Hello.", NOTHING_TO_STOP])
 
 
 async def test_a_run_that_shows_what_was_written_and_fails_each_time_is_given_up_and_the_next_is_answered(

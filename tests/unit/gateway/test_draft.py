@@ -53,11 +53,24 @@ def test_words_that_are_taken_back_leave_nothing() -> None:
     draft = Draft(0, EDIT)
     draft.feed("One.")
     draft.flush()
+    draft.keep()
     draft.feed("Void")
-    draft.rewind(4)
+    draft.rewind()
     assert (draft.length, draft.waits, draft.preview()) == (4, False, "")
     pieces = [*draft.feed("Two."), *draft.flush()]
     assert [(piece.text, piece.start, piece.end) for piece in pieces] == [("Two.", 4, 8)]
+
+
+def test_white_space_before_what_is_taken_back_is_of_the_next_piece() -> None:
+    draft = Draft(0, EDIT)
+    draft.feed("\n\n")
+    draft.flush()
+    draft.keep()
+    (void,) = [*draft.feed("Void"), *draft.flush()]
+    assert void.start >= draft.kept, "it is among what is taken back"
+    draft.rewind()
+    pieces = [*draft.feed("Two."), *draft.flush()]
+    assert [(piece.source, piece.start, piece.end) for piece in pieces] == [("\n\nTwo.", 0, 6)]
 
 
 def test_a_piece_is_cut_into_smaller_ones_of_which_the_last_stands_for_all() -> None:

@@ -220,7 +220,7 @@ def test_nobody_speaks_in_anothers_name(text: str, spoken: str) -> None:
 
 @pytest.mark.parametrize("line", ["", "{}", '{"type": "asked"}', '{"type": "sung", "text": "la"}'])
 def test_a_line_that_is_no_entry_is_refused(line: str) -> None:
-    with pytest.raises(ValueError, match="validation error"):
+    with pytest.raises(ValueError, match=r": \w+$"):
         from_json(line)
 
 

@@ -66,5 +66,5 @@ def broken(**fields: object) -> str:
     ],
 )
 def test_a_line_that_is_something_else_is_refused(line: str) -> None:
-    with pytest.raises(ValueError, match="validation error"):
+    with pytest.raises(ValueError, match=r": \w+$"):
         from_json(line)

@@ -11,7 +11,8 @@ LINE = Line(number=0, draft=0, state="sealed", kind="text", text="One.", source=
 
 
 def test_a_line_is_read_as_it_was_written() -> None:
-    assert journal.from_json(journal.to_json(LINE)) == LINE
+    for line in (LINE, replace(LINE, late=True)):
+        assert journal.from_json(journal.to_json(line)) == line
 
 
 def test_what_is_no_line_is_refused() -> None:

@@ -6,14 +6,16 @@ from gateway import journal
 from gateway.adapter import Capabilities
 from gateway.address import Address
 from gateway.draft import Piece
-from gateway.message import PLACEHOLDER, Message, Place, Standing
+from gateway.message import PLACEHOLDER, WHOLE, Message, Place, Standing
 from gateway.operation import (
     AppendText,
     DeleteMessage,
     EditMessage,
     FinishStream,
+    NotModified,
     Performed,
     PostMessage,
+    RateLimited,
     ReadThread,
     StartStream,
     Unknown,
@@ -75,7 +77,7 @@ def test_what_was_not_heard_of_is_looked_for() -> None:
     assert operation is not None
     message.settle(operation, LOST)
     assert (message.standing, message.draws()) == (Standing.UNHEARD, "read")
-    assert message.show("Hello.", whole=False) == message.remove() == ReadThread(address=ADDRESS)
+    assert message.show("Hello.", whole=False) == message.remove() == ReadThread(address=ADDRESS, limit=WHOLE)
 
 
 def test_where_nobody_remembers_its_text_a_placeholder_finds_its_id() -> None:
@@ -92,3 +94,21 @@ def test_where_nobody_remembers_its_text_a_placeholder_finds_its_id() -> None:
 def test_it_is_taken_away_by_its_id() -> None:
     assert there(message_on()).remove() == DeleteMessage(address=ADDRESS, message_id="m1")
     assert message_on().remove() is None
+
+
+def test_an_edit_that_nobody_heard_of_may_be_on_its_way_until_the_text_is_sent_once_more() -> None:
+    message = there(message_on())
+    change = message.show("Hello.", whole=True)
+    assert change is not None
+    message.settle(change, LOST)
+    message.settle(change, Performed(message_id="m1"))
+    assert message.late
+    repeat = message.repeat()
+    assert repeat is not None
+    assert repeat == change
+    for outcome in (LOST, RateLimited(retry_after=1.0)):
+        message.repeated(repeat, outcome)
+        assert message.late
+    message.repeated(repeat, NotModified())
+    assert not message.late
+    assert message.shows("Hello.")

@@ -21,6 +21,7 @@ from gateway.event import (
     TurnStart,
     Usage,
 )
+from gateway.message import WHOLE
 from gateway.need import Need, Priority
 from gateway.notice import ENDINGS, FAILURES, MAY_BE_A_REPEAT, MAY_BE_MISSING, NO_ANSWER
 from gateway.operation import (
@@ -47,7 +48,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
-from gateway.reply import DOUBTS, Bubble, Reply
+from gateway.reply import DOUBTS, LATE, Bubble, Reply
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
 EDIT = Capabilities(surface="edit", unit="cp", bubble=800, limit=4000, post=(), edit=())
@@ -447,6 +448,63 @@ def test_an_edit_of_unknown_outcome_is_simply_sent_again_however_often() -> None
     assert next_of(reply) == edit("Hello.")
 
 
+def lost_edit(reply: Reply) -> Reply:
+    """An edit of which nobody hears goes, and the whole text behind it."""
+    say(reply, "lo, ")
+    assert next_of(reply) == edit("Hello,")
+    reply.settle(Unknown(reason="no answer"))
+    say(reply, "world.")
+    end(reply)
+    assert next_of(reply) == edit("Hello, world.")
+    reply.settle(Performed(message_id="m1"))
+    return reply
+
+
+def test_an_edit_that_nobody_heard_of_may_arrive_late_so_the_text_is_sent_once_more_at_the_end() -> None:
+    reply = lost_edit(shown("Hel"))
+    assert reply.need() == Need(priority=Priority.FINAL, draws="edit", message_id="m1", rest=LATE)
+    assert rest_of(reply) == [edit("Hello, world.")]
+    assert reply.done
+
+
+def test_a_text_that_may_not_be_sent_once_more_ends_the_reply() -> None:
+    reply = lost_edit(shown("Hel"))
+    assert next_of(reply) == edit("Hello, world.")
+    reply.settle(Forbidden(reason="channel_not_found"))
+    assert (reply.done, reply.failure) == (True, "channel_not_found")
+
+
+def test_what_may_arrive_late_is_known_after_a_restart_too() -> None:
+    reply = again(lost_edit(shown("Hel")))
+    end(reply)
+    assert rest_of(reply) == [edit("Hello, world.")]
+
+
+def test_what_was_on_its_way_to_a_message_that_is_gone_does_not_concern_the_one_in_its_place() -> None:
+    reply = shown("Hel")
+    say(reply, "lo.")
+    end(reply)
+    assert next_of(reply) == edit("Hello.")
+    reply.settle(Unknown(reason="no answer"))
+    assert next_of(reply) == edit("Hello.")
+    reply.settle(MessageGone())
+    assert rest_of(reply) == [post("Hello.")]
+
+
+def test_the_line_about_the_tools_is_brought_to_its_last_state_before_that_is_sent_once_more() -> None:
+    reply = reply_on()
+    reply.feed(ToolUseStart(block_id="b1", tool_use_id="u", tool_name="search"))
+    reply.feed(ToolStart(tool_use_id="u", input={}))
+    assert rest_of(reply) == [post("_Working: `search`_")]
+    say(reply, "Found.")
+    end(reply)
+    assert next_of(reply) == post("Found.")
+    reply.settle(Performed(message_id="m2"))
+    assert next_of(reply) == edit("_Used `search`_", "n1")
+    reply.settle(Unknown(reason="no answer"))
+    assert rest_of(reply) == [edit("_Used `search`_", "n1"), edit("_Used `search`_", "n1")]
+
+
 def test_a_reply_that_may_not_speak_is_done_and_says_why() -> None:
     reply = reply_on()
     say(reply, "Hello.")
@@ -476,7 +534,45 @@ def test_no_answer_at_all_is_told() -> None:
     assert rest_of(reply) == [post(NO_ANSWER)]
 
 
-@pytest.mark.parametrize("reason", [reason for reason in get_args(EndReason) if reason != "complete"])
+def test_a_stop_shows_no_more_than_closes_what_is_on_the_screen() -> None:
+    reply = shown("Hello,")
+    say(reply, " you." * 400)
+    end(reply, "stopped")
+    operations = rest_of(reply)
+    assert isinstance(operations[0], EditMessage)
+    assert texts_of(operations)[1:] == [ENDINGS["stopped"]]
+    assert [bubble.text for bubble in reply.bubbles] == texts_of(operations)
+
+
+def test_a_stop_before_anything_is_shown_shows_nothing() -> None:
+    reply = reply_on(POST)
+    say(reply, "Hel")
+    end(reply, "stopped")
+    assert texts_of(rest_of(reply)) == [ENDINGS["stopped"]]
+
+
+@pytest.mark.parametrize("reason", ["complete", "error"])
+def test_a_stop_behind_the_end_leaves_out_the_rest_and_says_so_once(reason: EndReason) -> None:
+    reply = shown("Hello,")
+    say(reply, " you." * 400)
+    end(reply, reason)
+    assert reply.stop()
+    reply.stop()
+    assert texts_of(rest_of(reply))[1:] == [ENDINGS["stopped"]]
+
+
+def test_there_is_nothing_to_stop_where_all_has_begun_to_be_shown() -> None:
+    reply = shown("Hel")
+    say(reply, "lo.")
+    end(reply)
+    assert not reply.stop()
+    assert rest_of(reply) == [edit("Hello.")]
+
+
+OTHER_ENDS = [reason for reason in get_args(EndReason) if reason not in ("complete", "stopped")]
+
+
+@pytest.mark.parametrize("reason", OTHER_ENDS)
 def test_every_other_end_is_told_in_a_sentence_behind_the_text(reason: EndReason) -> None:
     reply = reply_on(POST)
     say(reply, "Hel")
@@ -510,8 +606,8 @@ def test_a_post_in_doubt_is_looked_for_where_the_conversation_can_be_read() -> N
     operation = reply.next_operation()
     assert isinstance(operation, PostMessage)
     reply.settle(Unknown(reason="no answer"))
-    assert reply.need() == Need(priority=Priority.LIVE, draws="read")
-    assert next_of(reply) == ReadThread(address=ADDRESS)
+    assert reply.need() == Need(priority=Priority.LIVE, draws="read", rest=LATE)
+    assert next_of(reply) == ReadThread(address=ADDRESS, limit=WHOLE)
     said = Said(message_id="m7", user="bot", text="Hello.", ours=True, nonce=operation.nonce)
     reply.settle(ThreadRead(messages=(said,)))
     end(reply)
@@ -643,6 +739,20 @@ def test_a_discarded_message_is_overwritten_and_what_is_left_of_it_taken_away() 
     end(reply)
     assert rest_of(reply) == [edit("Other words.", "n1"), DeleteMessage(address=ADDRESS, message_id="n2")]
     assert [bubble.text for bubble in reply.bubbles] == ["Other words."]
+
+
+def test_a_discarded_message_is_overwritten_though_the_one_before_was_but_white_space() -> None:
+    reply = reply_on()
+    say(reply, "\n\n")
+    reply.feed(MessageEnd(message_id="m0", stop_reason="end", usage=Usage()))
+    reply.feed(TurnStart(turn_number=2))
+    say(reply, "Void.")
+    reply.feed(MessageEnd(message_id="m1", stop_reason="end", usage=Usage()))
+    assert rest_of(reply) == [post("Void.")]
+    reply.feed(MessageDiscarded(reason="overloaded"))
+    say(reply, "Other.")
+    end(reply)
+    assert rest_of(reply) == [edit("Other.", "n1")]
 
 
 def test_a_discarded_message_takes_no_earlier_one_with_it_that_is_not_shown_yet() -> None:
