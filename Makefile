@@ -92,7 +92,7 @@ clean:  ## remove what can be made again, .venv too
 	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
 	    echo "$$python lacks its venv module. Install it (Debian and Ubuntu: the package python3-venv), then run make again." >&2; exit 1; \
 	fi; \
-	echo "Setting up .venv with $$("$$python" --version); this is done once."; \
+	echo "Setting up .venv with $$("$$python" --version); this is done once, and takes a minute or two."; \
 	rm -rf .venv && "$$python" -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@

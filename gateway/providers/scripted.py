@@ -9,7 +9,8 @@ A ``.md`` file is one answer. A ``.toml`` file is a row of them, each a ``[[turn
     error = "overloaded"       # or another error_type; sent behind the text
 
 Rule 1: the n-th question gets the n-th turn; after the last turn, the last again. A question that is asked again gets
-        the same answer, so retries and restarts show what they would show.
+        the same answer from its beginning. A model goes on where it was interrupted, a script does not: a gateway that
+        is killed in mid-answer shows what was sealed, and then all of the script.
 Rule 2: text comes in deltas of four characters.
 """
 
