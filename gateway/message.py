@@ -139,9 +139,9 @@ class Message:
         """The budgets of its next operation."""
         match self.standing:
             case Standing.ABSENT:
-                return "append" if self.streams and self.markup else "post"
+                return self._creates()
             case Standing.UNHEARD:
-                return "read" if self.place.capabilities.reconciliation == "read" else "post"
+                return "read" if self.place.capabilities.reconciliation == "read" else self._creates()
             case Standing.PRESENT:
                 return "edit"
             case Standing.STREAMING:
@@ -218,23 +218,27 @@ class Message:
         """Nobody can say whether it is there. From now on it counts as not being there."""
         self._reset()
 
+    def _creates(self) -> Budgets:
+        return "append" if self.streams and self.markup else "post"
+
     def _post(self, text: str) -> Operation | None:
         if not text:
             return None
         self.tries += 1
         self.void = False
+        self.sent = text[: self.place.capabilities.update] if self.streams and self.markup else text
+        return self._create(self.sent)
+
+    def _create(self, text: str) -> Operation:
         if self.streams and self.markup:
-            self.sent = text[: self.place.capabilities.update]
-            return StartStream(address=self.place.address, text=self.sent, nonce=self._nonce())
-        self.sent = text
+            return StartStream(address=self.place.address, text=text, nonce=self._nonce())
         return PostMessage(address=self.place.address, text=text, markup=self.markup, nonce=self._nonce())
 
     def _look(self) -> Operation:
         """What finds out whether it is there: reading, or posting once more what the platform shows only once."""
         if self.place.capabilities.reconciliation == "read":
             return ReadThread(address=self.place.address, after=self.place.question, limit=WHOLE)
-        text = PLACEHOLDER if self.sent is None else self.sent
-        return PostMessage(address=self.place.address, text=text, markup=self.markup, nonce=self._nonce())
+        return self._create(PLACEHOLDER if self.sent is None else self.sent)
 
     def _refused(self) -> None:
         """The platform does not take what it was sent; so it did not take it the first time either."""

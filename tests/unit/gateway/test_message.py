@@ -112,3 +112,15 @@ def test_an_edit_that_nobody_heard_of_may_be_on_its_way_until_the_text_is_sent_o
     message.repeated(repeat, NotModified())
     assert not message.late
     assert message.shows("Hello.")
+
+
+def test_a_stream_that_was_not_heard_of_is_begun_once_more_where_a_nonce_is_shown_once() -> None:
+    capabilities = replace(EDIT, surface="append", reconciliation="nonce")
+    message = message_on(capabilities)
+    begun = message.show("```python", whole=False)
+    assert isinstance(begun, StartStream)
+    message.settle(begun, LOST)
+    assert message.draws() == "append"
+    assert message.show("```python\nx = 1", whole=False) == begun
+    message.settle(begun, Performed(message_id="m1"))
+    assert message.show("```python\nx = 1", whole=False) == AppendText(address=ADDRESS, message_id="m1", text="\nx = 1")
