@@ -194,8 +194,8 @@ class Screen:
                 self.learned.remove(new)
             return NO_ANSWER
         self._hear(outcome)
-        if target is not None and isinstance(operation, EditMessage):
-            target.sure = True
+        if target is not None and isinstance(operation, EditMessage) and isinstance(outcome, Performed | NotModified):
+            target.sure = True  # a refusal does not tell what it shows
         return outcome
 
     def land(self) -> None:
