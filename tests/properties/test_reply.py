@@ -557,10 +557,13 @@ class ReplyOnScreen(RuleBasedStateMachine):
             assert behind[0].text in marks, "a doubt that nothing marks"
 
     def ours(self, text: str) -> bool:
+        """Whether it is a sentence of ours, or how a stream of one begins."""
         own = (notice.MAY_BE_A_REPEAT, notice.MAY_BE_MISSING, notice.NO_ANSWER, *notice.ENDINGS.values())
         sentences = [*own, *notice.FAILURES.values()]
         sentences += [f"{sentence} Reference: r1)" for sentence in sentences if not sentence.endswith(")")]
-        return text.startswith(("_Used", "_Working")) or any(text in self.notice(each) for each in sentences)
+        return text.startswith(("_Used", "_Working")) or any(
+            chunk.startswith(text) for each in sentences for chunk in self.notice(each)
+        )
 
     def notice(self, sentence: str) -> list[str]:
         return [chunk.text for chunk in split(sentence, self.capabilities.bubble, unit=self.capabilities.unit)]
