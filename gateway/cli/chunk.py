@@ -40,6 +40,9 @@ class Options:
 
 def main(file: Path | None, options: Options) -> int:
     """Cut a file, or standard input, and print the chunks."""
+    if options.json and options.explain:
+        msg = "--explain does not go with --json: each chunk's reason stands there already"
+        raise UsageError(msg)
     text = _read(file)
     try:
         chunks = list(_cut(text, options))

@@ -68,6 +68,9 @@ def _refuse_nonsense(options: Options) -> None:
     if options.json and not options.headless:
         msg = "--json goes with --headless: the terminal cannot show both"
         raise UsageError(msg)
+    if options.script is not None and options.model != "scripted":
+        msg = f"--script does not go with --model {options.model}: it is what the scripted model answers"
+        raise UsageError(msg)
     if options.save_svg is not None and options.headless:
         msg = "--save-svg does not go with --headless: it keeps what the terminal shows"
         raise UsageError(msg)

@@ -69,6 +69,8 @@ def test_a_wrong_configuration_is_named_with_its_line_and_the_mend(
         ("play", "--time-scale", "nan"),
         ("play", "--script", "\udcff.md"),
         ("play", "--headless", "--save-svg", "picture.svg"),
+        ("play", "--script", "answer.md", "--model", "anthropic"),
+        ("chunk", "--json", "--explain"),
         ("play", "--save-svg", "nowhere/picture.svg"),
         ("play", "--save-svg", "."),
         ("play", "--save-svg", "/dev/full"),
