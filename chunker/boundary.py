@@ -118,8 +118,8 @@ class Paragraph:
             ink = self.ink_of(place)
             if not self.markup:
                 return place
-            if marks and self.view[ink] == marks[-1][0]:
-                continue  # the two would be one longer marker
+            if self.joins(place):
+                continue
             if not GUARD.match(self.view, ink) and (doubtful or not HALF_LABEL.match(self.view, ink)):
                 return place
             refusals += 1
@@ -136,13 +136,14 @@ class Paragraph:
         place = found = self.between(at)
         for _ in range(8):
             guard = GUARD.match(view, self.ink_of(place)) if self.markup else None
-            if not guard or (place.end < place.pos and guard.end() == len(view)):
+            doubt = guard and place.end < place.pos and guard.end() == len(view)
+            if (not guard or doubt) and not self.joins(place):
                 return place  # between words a doubt is no reason against it: the next chunk asks again
             if place.end - 1 <= low:
                 break
             at = boundary(view, place.end - 1, low)
             place = self.between(at)
-        return found
+        return found._replace(marks=()) if self.joins(found) else found
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -229,6 +230,10 @@ class Paragraph:
         while at < len(self.view) and self.view[at].isspace():
             at += 1
         return at
+
+    def joins(self, place: Place) -> bool:
+        """Say whether a marker that is reopened would be one longer marker with what follows: a fence, perhaps."""
+        return bool(place.marks) and self.view.startswith(place.marks[-1][0], self.ink_of(place))
 
     def ink_of(self, place: Place) -> int:
         """Find the first character that the next chunk shows."""

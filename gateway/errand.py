@@ -39,7 +39,6 @@ class Errand:
         self.address = operation.address
         self.capabilities = capabilities
         self.outcome: Outcome | None = None
-        self.failure: str | None = None
         self._operation = operation
         self._priority = priority
         self._tries = 0

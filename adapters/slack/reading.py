@@ -16,7 +16,7 @@ from typing import cast
 
 from adapters.slack.identity import Identity
 from adapters.slack.message import SPOKEN, TS, Json, heard, is_ours, mapping
-from adapters.slack.render import METADATA, Call, moment, undo
+from adapters.slack.render import METADATA, Call, undo
 from gateway.operation import ReadThread, Said
 
 PAGE = 999
@@ -36,8 +36,7 @@ class Reading:
     def __init__(self, operation: ReadThread, me: Identity) -> None:
         self._operation = operation
         self._me = me
-        self._after = None if operation.after is None else moment(operation.after)
-        self._before = None if operation.before is None else moment(operation.before)
+        self._after, self._before = operation.after, operation.before
         self._found: dict[str, Said] = {}
         self._cursor: str | None = ""
         self._cursors: set[str] = set()

@@ -72,11 +72,6 @@ def render(operation: Rendered) -> Call:
             return Call(method="reactions.remove", arguments=_mark(operation))
 
 
-def moment(message_id: str) -> str:
-    """The ``ts`` of a message, which is its id in Slack's words, and the end of an inbound's in ours."""
-    return message_id.rpartition(":")[2]
-
-
 def _post(operation: PostMessage) -> Call:
     arguments: dict[str, object] = {"channel": operation.address.channel, "unfurl_links": False, "unfurl_media": False}
     if operation.address.thread is not None:
@@ -94,7 +89,7 @@ def _content(operation: PostMessage | EditMessage) -> dict[str, object]:
 
 
 def _mark(operation: MarkWaiting | UnmarkWaiting) -> dict[str, object]:
-    return {"channel": operation.address.channel, "timestamp": moment(operation.message_id), "name": WAITING}
+    return {"channel": operation.address.channel, "timestamp": operation.message_id, "name": WAITING}
 
 
 def inert(markdown: str) -> str:

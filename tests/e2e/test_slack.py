@@ -605,7 +605,7 @@ async def test_the_newest_messages_between_two_are_read_over_pages(
 
     with anyio.fail_after(5):
         assert await read() == [root.ts, *said]
-        assert await read(after=said[1], before=f"slack:T1:C1:{said[8]}", limit=5) == said[3:8]
+        assert await read(after=said[1], before=said[8], limit=5) == said[3:8]
         assert await read(before=said[0]) == [root.ts]
         assert await read(after=said[9]) == []
     assert not slack.calls.rate_limited()
@@ -686,16 +686,15 @@ async def test_a_message_is_deleted_once(slack: LoopbackSlack, adapter: Adapter)
 
 async def test_a_message_is_marked_once_and_unmarked_once(slack: LoopbackSlack, adapter: Adapter) -> None:
     asked = slack.say("U1", "C1", "hi")
-    name = f"slack:T1:C1:{asked.ts}"
-    mark = MarkWaiting(address=thread_of(asked.ts), message_id=name)
-    unmark = UnmarkWaiting(address=thread_of(asked.ts), message_id=name)
+    mark = MarkWaiting(address=thread_of(asked.ts), message_id=asked.ts)
+    unmark = UnmarkWaiting(address=thread_of(asked.ts), message_id=asked.ts)
     with anyio.fail_after(5):
         assert await adapter.perform(unmark) == NotModified()
-        assert await adapter.perform(mark) == Performed(message_id=name)
+        assert await adapter.perform(mark) == Performed(message_id=asked.ts)
         assert await adapter.perform(mark) == NotModified()
         (reaction,) = slack.message("C1", asked.ts).reactions
         assert (reaction.name, reaction.user) == ("hourglass_flowing_sand", "UBOT")
-        assert await adapter.perform(unmark) == Performed(message_id=name)
+        assert await adapter.perform(unmark) == Performed(message_id=asked.ts)
         assert slack.message("C1", asked.ts).reactions == ()
         slack.delete("C1", asked.ts)
         assert [await adapter.perform(operation) for operation in (mark, unmark)] == [NotModified()] * 2

@@ -82,3 +82,14 @@ def test_every_line_keeps_its_kind(kind: str, source: str) -> None:
         assert not found, (kind, limit, [chunk.text for chunk in chunks])
         chunker = Chunker(limit)
         assert [chunk for char in source for chunk in chunker.feed(char)] + chunker.flush() == chunks
+
+
+@pytest.mark.parametrize("ticks", [2, 3, 4])
+@pytest.mark.parametrize("letter", ["é", "😀"])
+@pytest.mark.parametrize("before", range(8))
+def test_a_reopened_marker_and_the_backticks_behind_it_make_no_fence(ticks: int, letter: str, before: int) -> None:
+    for letters in range(10, 31, 2):
+        source = "`" + "w" * (100 + before) + letter * letters + "**bold** " + "`" * ticks + "python\n" + "Hello " * 10
+        chunks = split(source, 60, unit="utf16")
+        assert not judge.validity(source, chunks, 60, "utf16"), [chunk.text for chunk in chunks]
+        assert not judge.content(source, chunks)

@@ -56,7 +56,7 @@ def test_what_was_done_or_never_will_be_is_its_end(outcome: Outcome) -> None:
     mark = errand()
     mark.next_operation()
     mark.settle(outcome)
-    assert (mark.done, mark.outcome, mark.failure) == (True, outcome, None)
+    assert (mark.done, mark.outcome) == (True, outcome)
     assert mark.need() is None
     assert mark.next_operation() is None
 

@@ -5,7 +5,7 @@ import pytest
 from adapters.slack.decode import decode
 from gateway.address import Address
 from gateway.inbound import CommandReceived, Ignored, MessageDeleted, MessageEdited, MessageReceived
-from tests.unit.adapters.slack.case import case
+from tests.cases import case
 from tests.unit.adapters.slack.payload import ME, body, changed, deleted, direct, mention, message
 
 

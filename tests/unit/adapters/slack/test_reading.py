@@ -36,9 +36,9 @@ def test_a_thread_is_read_from_its_replies_and_a_channel_from_its_history() -> N
 
 
 def test_the_range_is_asked_for_and_a_channels_start_is_not() -> None:
-    _, thread = arguments(ReadThread(address=THREAD, after="slack:T1:C1:18.0", before="19.0"))
+    _, thread = arguments(ReadThread(address=THREAD, after="18.0", before="19.0"))
     assert (thread["oldest"], thread["latest"]) == ("18.0", "19.0")
-    _, channel = arguments(ReadThread(address=CHANNEL, after="18.0", before="slack:T1:C1:19.0", limit=5_000))
+    _, channel = arguments(ReadThread(address=CHANNEL, after="18.0", before="19.0", limit=5_000))
     assert ("oldest" in channel, channel["latest"], channel["limit"]) == (False, "19.0", PAGE)
 
 

@@ -4,7 +4,7 @@ from adapters.slack.entity import escape
 from adapters.slack.render import INERT, inert, render, undo
 from gateway.address import Address
 from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, UnmarkWaiting
-from tests.unit.adapters.slack.case import case
+from tests.cases import case
 
 CHANNEL = Address(platform="slack", account="T1", channel="C1")
 THREAD = Address(platform="slack", account="T1", channel="C1", thread="17.1")
@@ -52,12 +52,11 @@ def test_a_deletion_names_the_message() -> None:
     assert call.fits
 
 
-@pytest.mark.parametrize("message_id", ["slack:T1:C1:17.1", "17.1"])
-def test_the_mark_stands_on_the_message_under_either_of_its_names(message_id: str) -> None:
+def test_the_mark_stands_on_the_message() -> None:
     arguments = {"channel": "C1", "timestamp": "17.1", "name": "hourglass_flowing_sand"}
-    mark = render(MarkWaiting(address=THREAD, message_id=message_id))
+    mark = render(MarkWaiting(address=THREAD, message_id="17.1"))
     assert (mark.method, mark.arguments) == ("reactions.add", arguments)
-    unmark = render(UnmarkWaiting(address=THREAD, message_id=message_id))
+    unmark = render(UnmarkWaiting(address=THREAD, message_id="17.1"))
     assert (unmark.method, unmark.arguments) == ("reactions.remove", arguments)
 
 
