@@ -61,13 +61,16 @@ format: $(READY)  ## format, and mend what the linter can mend
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format
 
-# The oldest Python resolves, because only old ones need backports; all pins stay but with UPGRADE=1.
+# The oldest Python resolves, because only old ones need backports; all pins stay but with UPGRADE=1. The one package that
+# only newer ones need, for discord.py, stands at the lock's end and is kept as it is.
 lock: $(READY)  ## write requirements.lock anew from pyproject.toml (UPGRADE=1: newest versions)
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "make lock needs a .venv of Python 3.11: make clean, then make lock PYTHON=python3.11")'
 	@$(BIN)/python -c "$$REQUIREMENTS" > .venv/requirements.in
+	@sed -n '/^audioop-lts/,$$p' requirements.lock > .venv/newer.lock
 	@$(BIN)/pip-compile --quiet --no-config $(if $(UPGRADE),--upgrade) --generate-hashes --allow-unsafe --strip-extras \
 	    --no-header --no-annotate --no-emit-options --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file requirements.lock .venv/requirements.in
+	@cat .venv/newer.lock >> requirements.lock
 
 define REQUIREMENTS
 import tomllib

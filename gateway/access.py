@@ -2,7 +2,7 @@
 
 Rule 1: nobody, unless the configuration says so. An empty list is nobody, a mistyped id is nobody.
 Rule 2: ids, never names: whoever may rename himself would choose what he may do.
-Rule 3: a direct message needs its user, a message in a channel its user *and* its channel.
+Rule 3: a direct message needs its user, a message in a channel its user *and* its channel, or what that belongs to.
 """
 
 import re
@@ -18,10 +18,11 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allow:
-    """What the configuration allows: ids of users and of channels, or ``*``."""
+    """What the configuration allows: ids of users, of channels, and of spaces (all channels of a guild), or ``*``."""
 
     users: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
+    spaces: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,9 @@ def admits(allow: Allow, message: MessageReceived | CommandReceived) -> bool:
     """Whether a message may be answered, a command obeyed."""
     if not _names(allow.users, message.user):
         return False
-    return message.direct or _names(allow.channels, message.address.channel)
+    return (
+        message.direct or _names(allow.channels, message.address.channel) or _names(allow.spaces, message.space or "")
+    )
 
 
 def warnings(allow: Allow, *, users: Ids, channels: Ids) -> tuple[str, ...]:

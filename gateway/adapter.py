@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from gateway.inbound import Inbound
+from gateway.inbound import Inbound, Ticket
 from gateway.operation import Operation, Outcome
 
 Unit = Literal["cp", "utf16", "utf8"]
@@ -38,12 +38,16 @@ Raises:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """One rate limit: ``burst`` operations at once and ``rate`` a platform second in the long run."""
+    """One rate limit: ``burst`` operations at once and ``rate`` a platform second in the long run.
+
+    ``channels``, where given, is a regular expression: the limit is only for channels whose whole id matches.
+    """
 
     name: str
     scope: Scope
     rate: float
     burst: float
+    channels: str | None = None
 
     def __post_init__(self) -> None:
         if self.rate <= 0 or self.burst < 1:
@@ -55,26 +59,39 @@ class Budget:
 class Capabilities:
     """What a platform can do, as data.
 
-    ``bubble`` is how long a message of ours gets, ``limit`` what the platform takes; both in ``unit``. The fields named
-    after operations list the budgets that such an operation draws on, one token from each; the first of them is the one
-    that is parked when the platform refuses. ``append`` is for starting, adding to and ending a stream; ``update`` is
-    how many code points may be added at once. ``marks``: whether ``MarkWaiting`` is understood.
+    ``bubble`` is how long a message of ours gets, in ``unit``; where rendering makes it longer, ``fits`` says of a text
+    whether the platform takes it still. The fields named after operations list the budgets that such an operation
+    draws on, one token from each; the first of them is the one that is parked when the platform refuses. ``append`` is
+    for starting, adding to and ending a stream; ``update`` is how many code points may be added at once. Where ``read``
+    lists nothing, nothing can be read. ``marks``: whether ``MarkWaiting`` is understood. ``typing_every``: after how
+    many platform seconds ``ShowTyping`` is to be repeated; none where it is not understood.
+
+    ``messages`` is how many messages an answer may have; none for any number. ``guest`` is what holds where we answer
+    by a guest's ticket.
     """
 
     surface: Surface
     unit: Unit
     bubble: int
-    limit: int
     post: tuple[Budget, ...]
     edit: tuple[Budget, ...]
     delete: tuple[Budget, ...] = ()
     append: tuple[Budget, ...] = ()
     read: tuple[Budget, ...] = ()
     mark: tuple[Budget, ...] = ()
+    typing: tuple[Budget, ...] = ()
+    fits: Callable[[str], bool] | None = None
     update: int = 800
     reconciliation: Reconciliation = "none"
     marks: bool = False
+    typing_every: float | None = None
+    messages: int | None = None
+    guest: "Capabilities | None" = None
     unknown_outcome: UnknownOutcome = "repeat"
+
+    def by(self, ticket: Ticket | None) -> "Capabilities":
+        """What holds for an answer to what came with that ticket, or with none."""
+        return self.guest if self.guest is not None and ticket is not None and ticket.guest else self
 
 
 class Adapter(Protocol):

@@ -11,6 +11,7 @@ Rule 7: who has nothing on the screen yet begins before those of whom less than 
 """
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -141,10 +142,14 @@ class _Showing:
         )
 
     def _keys(self, budgets: Iterable[Budget], need: Need) -> dict[Key, Budget]:
-        """Each budget in the place that its scope names."""
+        """Each budget that is for this place, at what its scope names."""
         at = self.reply.address
         scopes = {"account": "", "channel": at.channel, "message": f"{at.channel}/{need.message_id or 'new'}"}
-        return {Key(at.platform, at.account, budget.name, scopes[budget.scope]): budget for budget in budgets}
+        return {
+            Key(at.platform, at.account, budget.name, scopes[budget.scope]): budget
+            for budget in budgets
+            if budget.channels is None or re.fullmatch(budget.channels, at.channel)
+        }
 
 
 class Delivery:

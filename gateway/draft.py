@@ -103,7 +103,8 @@ class Draft:
         self.flush()
 
     def _begin(self, length: int) -> None:
-        self._chunker = Chunker(self._capabilities.bubble, unit=self._capabilities.unit)
+        capabilities = self._capabilities
+        self._chunker = Chunker(capabilities.bubble, unit=capabilities.unit, fits=capabilities.fits)
         self._base = self._cut = self.length = length
         self._rest: list[str] = []
         self._broken: list[int] = []
@@ -140,7 +141,7 @@ class Draft:
 def smaller(piece: Piece, capabilities: Capabilities) -> list[Piece]:
     """A piece cut into smaller ones, or none where it cannot be."""
     window = max(1, MEASURES[capabilities.unit](piece.text) * 3 // 4)
-    chunks = split(piece.text, window, unit=capabilities.unit)
+    chunks = split(piece.text, window, unit=capabilities.unit, fits=capabilities.fits)
     return shared(piece, [chunk.text for chunk in chunks]) if len(chunks) > 1 else []
 
 

@@ -4,7 +4,7 @@ Everything that arrives is one of these, so that all of it can be stored and kno
 became of such a message, a command, or something that is none of its business, with the reason.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Literal
 
@@ -15,13 +15,38 @@ from gateway.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """What lets us answer for a while, where a platform gives such a thing (a Discord interaction).
+
+    Attributes:
+        secret: the platform's token; never shown, and forgotten when it has expired.
+        lifetime: platform seconds from its arrival until it expires.
+        opening: the id of the message that stands there already and waits for the first words.
+        guest: only by this ticket can anything be shown there: the bot is not a member.
+    """
+
+    secret: str = field(repr=False)
+    lifetime: float
+    opening: str
+    guest: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotation:
+    """What a message answers or quotes, and who said that; empty text where we may not read it."""
+
+    user: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReceived:
     """A person addressed the bot.
 
     ``event_id`` names the delivery, ``message_id`` the message: platforms deliver one message as several events, and
     one event several times. Both are unique over all platforms and accounts. ``text`` is what the person wrote,
     without the mention and with the platform's escapes undone; it may be empty. ``first``: it began its thread, so
-    nothing was said at its address before it.
+    nothing was said at its address before it. ``space`` is the wider place of its channel: a Discord guild.
     """
 
     type: Literal["message_received"] = "message_received"
@@ -32,6 +57,9 @@ class MessageReceived:
     text: str
     direct: bool
     first: bool = False
+    space: str | None = None
+    quotation: Quotation | None = None
+    ticket: Ticket | None = None
 
     @property
     def own_id(self) -> str:
@@ -79,6 +107,8 @@ class CommandReceived:
     user: str
     command: Command
     direct: bool
+    space: str | None = None
+    ticket: Ticket | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.address import Address
+from gateway.inbound import Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,31 +11,39 @@ class PostMessage:
     """Show a new message. With ``markup`` the text is Markdown, without it is shown as it stands.
 
     ``nonce`` is our name for it, 24 characters at most, by which it is known again where no answer came; two messages
-    never share one. Empty where nobody will ask.
+    never share one. Empty where nobody will ask. ``answers`` is the platform's id of the message that it replies to;
+    where that is gone, it goes without. With the ``ticket`` of a guest it goes by that ticket.
     """
 
     address: Address
     text: str
     markup: bool = True
     nonce: str = ""
+    answers: str | None = None
+    ticket: Ticket | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditMessage:
-    """Replace the text of a message that was posted before. Doing it twice is doing it once."""
+    """Replace the text of a message that was posted before. Doing it twice is doing it once.
+
+    The opening of a ``ticket``, and whatever a guest posted, is reached by that ticket.
+    """
 
     address: Address
     message_id: str
     text: str
     markup: bool = True
+    ticket: Ticket | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteMessage:
-    """Take a message of ours away. Doing it twice is doing it once."""
+    """Take a message of ours away. Doing it twice is doing it once. ``ticket`` as for an edit."""
 
     address: Address
     message_id: str
+    ticket: Ticket | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +102,13 @@ class UnmarkWaiting:
     message_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowTyping:
+    """Let people see for a few seconds that an answer is being written. It ends by itself, or with the next message."""
+
+    address: Address
+
+
 Operation = (
     PostMessage
     | EditMessage
@@ -103,6 +119,7 @@ Operation = (
     | ReadThread
     | MarkWaiting
     | UnmarkWaiting
+    | ShowTyping
 )
 
 
@@ -118,10 +135,26 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """What the platform says is left of a budget: ``remaining`` of ``limit`` operations in the next ``seconds``.
+
+    Seconds are the platform's. When they are over, ``limit`` operations are there again.
+    """
+
+    limit: int
+    remaining: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Performed:
-    """It is on the screen. ``message_id`` is the platform's name for the message."""
+    """It is on the screen. ``message_id`` is the platform's name for the message.
+
+    ``quota`` is about the first budget that the operation drew on, where the platform tells.
+    """
 
     message_id: str
+    quota: Quota | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,9 +166,13 @@ class ThreadRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimited:
-    """Not done; nothing of its kind may go for ``retry_after`` platform seconds. There is no upper limit to them."""
+    """Not done; nothing of its kind may go for ``retry_after`` platform seconds. There is no upper limit to them.
+
+    ``everything``: nothing of any kind may go on this account.
+    """
 
     retry_after: float
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +193,11 @@ class EditRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamExpired:
-    """The stream was closed before; as an ordinary message it may be edited."""
+class Expired:
+    """What the message was changed through is over: its stream was closed, its ticket is void, or it is too old.
+
+    Others may be posted and changed; one that was a stream may be edited as an ordinary message.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +240,7 @@ Outcome = (
     | NotModified
     | MessageGone
     | EditRefused
-    | StreamExpired
+    | Expired
     | MarkupRejected
     | TooLong
     | Unreachable

@@ -394,7 +394,8 @@ class Reply:
         return self._said(replace(piece, kind="notice"), notice.MAY_BE_MISSING)
 
     def _said(self, piece: Piece, sentence: str) -> list[Piece]:
-        chunks = split(sentence, self.capabilities.bubble, unit=self.capabilities.unit)
+        capabilities = self.capabilities
+        chunks = split(sentence, capabilities.bubble, unit=capabilities.unit, fits=capabilities.fits)
         return shared(piece, [chunk.text for chunk in chunks]) if chunks else []
 
     def _ending(self, event: AgentEnd) -> str:

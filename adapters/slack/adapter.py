@@ -28,6 +28,7 @@ from gateway.operation import (
     PostMessage,
     RateLimited,
     ReadThread,
+    ShowTyping,
     StartStream,
     ThreadRead,
     TooLong,
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
 
 log = logging.getLogger(__name__)
-
-LIMIT = 11_500
-"""Code points a message may have before rendering; Slack takes 12,000 after."""
 
 POST = (
     Budget(name="chat.postMessage", scope="channel", rate=1.0, burst=2),
@@ -94,7 +92,6 @@ class SlackAdapter:
             surface=surface,
             unit="cp",
             bubble=bubble,
-            limit=LIMIT,
             post=POST,
             edit=EDIT,
             delete=DELETE,
@@ -139,6 +136,8 @@ class SlackAdapter:
                     return await self._read(operation)
                 case StartStream() | AppendText() | FinishStream():
                     return Forbidden(reason="Slack's own streams are not used yet; messages are posted and edited")
+                case ShowTyping():
+                    return Forbidden(reason="Slack shows no typing of an app in a channel")
         except DragomanError as error:  # there is no token, or none of a bot's
             return Forbidden(reason=str(error))
 

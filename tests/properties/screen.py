@@ -12,6 +12,7 @@ from gateway.operation import (
     DeleteMessage,
     EditMessage,
     EditRefused,
+    Expired,
     FinishStream,
     Forbidden,
     MarkupRejected,
@@ -25,7 +26,6 @@ from gateway.operation import (
     ReadThread,
     Said,
     StartStream,
-    StreamExpired,
     ThreadRead,
     TooLong,
     Unknown,
@@ -255,16 +255,16 @@ class Screen:
             case EditMessage() if target is not None:
                 target.fixed = target.fixed or fate in ("edit refused", "expired")
                 if fate == "expired":
-                    return StreamExpired()
+                    return Expired()
                 return EditRefused(reason="cant_update_message") if target.fixed else None
             case DeleteMessage() if target is not None and fate == "edit refused":
                 target.stays = True
                 return EditRefused(reason="cant_delete_message")
             case StartStream() if fate == "expired":
-                return StreamExpired()
+                return Expired()
             case AppendText() | FinishStream() if target is not None and (fate == "expired" or not target.streams):
                 target.streams = False
-                return StreamExpired()
+                return Expired()
             case _:
                 return None
 

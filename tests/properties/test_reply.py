@@ -183,7 +183,6 @@ class ReplyOnScreen(RuleBasedStateMachine):
             surface=surface,
             unit=unit,
             bubble=bubble,
-            limit=bubble,
             post=(),
             edit=(),
             update=update,

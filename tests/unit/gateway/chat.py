@@ -32,9 +32,7 @@ ACCOUNT = Budget(name="posts", scope="account", rate=4.0, burst=4)
 MESSAGE = Budget(name="message", scope="message", rate=1 / 1.2, burst=1)
 EDITS = Budget(name="edit", scope="account", rate=0.75, burst=3)
 
-CAPABILITIES = Capabilities(
-    surface="edit", unit="cp", bubble=800, limit=4000, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE)
-)
+CAPABILITIES = Capabilities(surface="edit", unit="cp", bubble=800, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE))
 
 
 EVERYBODY = Allow(users=frozenset({ANY}), channels=frozenset({ANY}))

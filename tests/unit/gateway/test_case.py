@@ -30,6 +30,7 @@ from gateway.notice import ENDINGS, MAY_BE_A_REPEAT, MAY_BE_MISSING
 from gateway.operation import (
     AppendText,
     EditMessage,
+    Expired,
     FinishStream,
     NotModified,
     Operation,
@@ -38,7 +39,6 @@ from gateway.operation import (
     PostMessage,
     RateLimited,
     StartStream,
-    StreamExpired,
     Unknown,
     Unreachable,
 )
@@ -134,7 +134,7 @@ async def test_l03_edits_that_are_refused_freeze_nothing_and_double_nothing() ->
 async def test_l04_a_text_that_outgrows_the_platform_rolls_over_once_and_its_first_part_is_touched_no_more() -> None:
     limit = case("L04")["input"]["platform_limit"]
     text = "".join(f"Sentence {number:04}. " for number in range(333))[:5000]
-    chat = Chat(latency=0.1, capabilities=replace(CAPABILITIES, unit="utf16", bubble=limit, limit=limit))
+    chat = Chat(latency=0.1, capabilities=replace(CAPABILITIES, unit="utf16", bubble=limit))
     deltas = [text[at : at + 10] for at in range(0, len(text), 10)]
     await shown(chat, [*said(*deltas), MESSAGE_END, END], pace=0.05)
     assert len(posts(chat)) == 2
@@ -240,7 +240,7 @@ class Streaming(Chat):
             self.appends.append(operation)
             self.expired = self.expired or len(self.appends) == 6
         if self.expired:
-            return StreamExpired()
+            return Expired()
         self.messages[int(operation.message_id)].text += operation.text
         return Performed(message_id=operation.message_id)
 

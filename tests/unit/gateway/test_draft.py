@@ -4,7 +4,7 @@ from gateway.adapter import Capabilities
 from gateway.draft import Draft, Piece, closed, smaller
 from gateway.journal import Line
 
-EDIT = Capabilities(surface="edit", unit="cp", bubble=20, limit=20, post=(), edit=())
+EDIT = Capabilities(surface="edit", unit="cp", bubble=20, post=(), edit=())
 
 
 def line(piece: Piece, number: int) -> Line:

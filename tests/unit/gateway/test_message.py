@@ -23,7 +23,7 @@ from gateway.operation import (
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
 
-EDIT = Capabilities(surface="edit", unit="cp", bubble=800, limit=4000, post=(), edit=(), update=10)
+EDIT = Capabilities(surface="edit", unit="cp", bubble=800, post=(), edit=(), update=10)
 LOST = Unknown(reason="no answer")
 
 

@@ -29,6 +29,7 @@ from gateway.operation import (
     DeleteMessage,
     EditMessage,
     EditRefused,
+    Expired,
     FinishStream,
     Forbidden,
     MarkupRejected,
@@ -42,7 +43,6 @@ from gateway.operation import (
     ReadThread,
     Said,
     StartStream,
-    StreamExpired,
     ThreadRead,
     TooLong,
     Unknown,
@@ -51,7 +51,7 @@ from gateway.operation import (
 from gateway.reply import DOUBTS, LATE, Bubble, Reply
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
-EDIT = Capabilities(surface="edit", unit="cp", bubble=800, limit=4000, post=(), edit=())
+EDIT = Capabilities(surface="edit", unit="cp", bubble=800, post=(), edit=())
 POST = replace(EDIT, surface="post")
 APPEND = replace(EDIT, surface="append")
 READ = replace(EDIT, reconciliation="read")
@@ -424,7 +424,7 @@ def test_only_doubts_count_not_what_was_not_done_for_sure() -> None:
 
 @pytest.mark.parametrize("size", [20, 100, 800])
 def test_no_message_is_longer_than_a_bubble_and_none_is_cut_elsewhere_because_of_a_doubt(size: int) -> None:
-    text, capabilities = "word " * 400, replace(POST, bubble=size, limit=size)
+    text, capabilities = "word " * 400, replace(POST, bubble=size)
     calm, doubted = reply_on(capabilities), reply_on(capabilities)
     for reply in (calm, doubted):
         say(reply, text)
@@ -689,7 +689,7 @@ CLOSE = FinishStream(address=ADDRESS, message_id="m1", text="")
     ("outcome", "rest"),
     [
         (RateLimited(retry_after=9.0), [replace(CLOSE, text=" three four")]),
-        (StreamExpired(), [edit("One two three four")]),
+        (Expired(), [edit("One two three four")]),
         (Unknown(reason="no answer"), [CLOSE, edit("One two three four")]),
         (MarkupRejected(reason="invalid"), [CLOSE, edit("One two three four", markup=False)]),
         (TooLong(), [CLOSE, edit("One two three four")]),
@@ -705,11 +705,11 @@ def test_a_stream_that_cannot_be_started_is_posted() -> None:
     say(reply, "Hello.")
     end(reply)
     next_of(reply)
-    reply.settle(StreamExpired())
+    reply.settle(Expired())
     assert rest_of(reply) == [post("Hello.")]
 
 
-@pytest.mark.parametrize("outcome", [EditRefused(reason="too old"), StreamExpired()])
+@pytest.mark.parametrize("outcome", [EditRefused(reason="too old"), Expired()])
 def test_a_message_that_cannot_be_changed_is_taken_away_and_posted_anew(outcome: Outcome) -> None:
     reply = shown("Hel")
     say(reply, "lo.")

@@ -64,14 +64,9 @@ def test_what_is_no_id_of_slacks_is_said_at_start(users: set[str], channels: set
     assert {line.split('"')[1] for line in told} == strange
 
 
-def test_the_capabilities_are_the_settings_and_slacks_limits() -> None:
+def test_the_capabilities_are_the_settings() -> None:
     capabilities = create(Settings(surface="post", bubble=900)).capabilities
-    assert (capabilities.surface, capabilities.unit, capabilities.bubble, capabilities.limit) == (
-        "post",
-        "cp",
-        900,
-        11_500,
-    )
+    assert (capabilities.surface, capabilities.unit, capabilities.bubble) == ("post", "cp", 900)
     budgets = {
         (budget.name, budget.scope): (budget.rate * 60, budget.burst)
         for budget in (
