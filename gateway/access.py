@@ -6,7 +6,7 @@ Rule 3: a direct message needs its user, a message in a channel its user *and* i
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway.inbound import CommandReceived, MessageReceived
@@ -14,6 +14,11 @@ from gateway.redaction import redact
 
 ANY = "*"
 """Everybody, or everywhere; it has to be written."""
+
+NOBODY = "Nobody may talk to the bot"
+PAIRED_ONLY = (
+    "Nobody may talk to the bot but strangers whom you pair (who writes to it directly gets a code for dragoman pair)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +48,35 @@ def admits(allow: Allow, message: MessageReceived | CommandReceived) -> bool:
     )
 
 
-def warnings(allow: Allow, *, users: Ids, channels: Ids) -> tuple[str, ...]:
-    """What a person should be told at start, a sentence or two each; none where all is well."""
-    return (*_gaps(allow, users, channels), *_strange(allow.users, users), *_strange(allow.channels, channels))
+def warnings(
+    allow: Allow, *, users: Ids, channels: Ids, spaces: Ids | None = None, pairing: bool = False
+) -> tuple[str, ...]:
+    """What a person should be told at start, a sentence or two each; none where all is well.
+
+    Args:
+        allow: what the configuration allows.
+        users: what a user's id looks like, on this platform.
+        channels: a channel's.
+        spaces: that of a space, where there are any.
+        pairing: whether strangers can be paired.
+    """
+    strange = [*_strange(allow.users, users), *_strange(allow.channels, channels)]
+    if spaces is not None:
+        strange += _strange(allow.spaces, spaces)
+    return (*_gaps(allow, users, [channels, spaces] if spaces else [channels], pairing=pairing), *strange)
 
 
 def _names(allowed: frozenset[str], identifier: str) -> bool:
     return bool(identifier) and (ANY in allowed or identifier in allowed)
 
 
-def _gaps(allow: Allow, users: Ids, channels: Ids) -> Iterator[str]:
+def _gaps(allow: Allow, users: Ids, places: Sequence[Ids], *, pairing: bool) -> Iterator[str]:
     if not allow.users:
-        yield f'Nobody may talk to the bot: {users.name} is empty. {users.find} "{ANY}" means everybody.'
-    elif not allow.channels:
-        yield f'Only direct messages are answered: {channels.name} is empty. {channels.find} "{ANY}" means everywhere.'
+        yield f'{PAIRED_ONLY if pairing else NOBODY}: {users.name} is empty. {users.find} "{ANY}" means everybody.'
+    elif not (allow.channels or allow.spaces):
+        names, find = " and ".join(place.name for place in places), " ".join(place.find for place in places)
+        empty = "is empty" if len(places) == 1 else "are empty"
+        yield f'Only direct messages are answered: {names} {empty}. {find} "{ANY}" means everywhere.'
 
 
 def _strange(allowed: frozenset[str], ids: Ids) -> Iterator[str]:

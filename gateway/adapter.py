@@ -67,7 +67,7 @@ class Capabilities:
     many platform seconds ``ShowTyping`` is to be repeated; none where it is not understood.
 
     ``messages`` is how many messages an answer may have; none for any number. ``guest`` is what holds where we answer
-    by a guest's ticket.
+    by a guest's ticket. ``mention`` is how a text names a user without calling them, with ``{}`` for their id.
     """
 
     surface: Surface
@@ -87,6 +87,7 @@ class Capabilities:
     typing_every: float | None = None
     messages: int | None = None
     guest: "Capabilities | None" = None
+    mention: str | None = None
     unknown_outcome: UnknownOutcome = "repeat"
 
     def by(self, ticket: Ticket | None) -> "Capabilities":

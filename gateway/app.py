@@ -15,16 +15,16 @@ from types import ModuleType
 import anyio
 
 from gateway import access
-from gateway.access import Allow
 from gateway.adapter import Receive
 from gateway.agent import Agent
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
 from gateway.conversation import Conversations, Watch
 from gateway.delivery import Delivery
+from gateway.door import Door
 from gateway.error import ConfigurationError, DragomanError, StoreError
 from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived
 from gateway.platform import Platform
-from gateway.store import Store
+from gateway.store import Pairings, Store
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,9 @@ GRACE = 20.0
 DAY = 86_400.0
 KEPT = 7 * DAY
 """How long finished events are remembered, in seconds."""
+
+TICKET_PAUSE = 60.0
+"""Seconds between two looks for expired tickets, at least."""
 
 OURS = ("model", "agent", "store", "pacing")
 """The tables that belong to no platform."""
@@ -49,6 +52,7 @@ class Parts:
     warnings: tuple[str, ...]
     concurrent_runs: int
     time_scale: float
+    pairing: bool = False
 
 
 def data_folder() -> Path:
@@ -80,13 +84,14 @@ def assemble(configuration: Configuration) -> Parts:
     """
     known = [name for name in _modules("adapters") if name != "loopback"]
     configuration.refuse_unknown_tables([*OURS, *known])
-    platforms = [_platform(configuration, name) for name in known if name in configuration.tables]
-    if not platforms:
+    present = [name for name in known if name in configuration.tables]
+    if not present:
         tables = " or ".join(f"[{name}]" for name in known)
         place = configuration.place("") if configuration.written else f"there is no {FILE_NAME} in {Path.cwd()}"
         msg = f"{place}: no platform is configured; add the table {tables} (see the README)"
         raise ConfigurationError(msg)
     settings = configuration.read("agent", AgentSettings)
+    platforms = [_platform(configuration, name, pairing=settings.pairing) for name in present]
     store = _chosen(configuration, "store", "kind", "gateway.stores")
     return Parts(
         store=store.create(configuration.read("store", store.Settings)),
@@ -95,7 +100,18 @@ def assemble(configuration: Configuration) -> Parts:
         warnings=tuple(warning for _, warnings in platforms for warning in warnings),
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
+        pairing=settings.pairing,
     )
+
+
+def pairings(configuration: Configuration) -> AbstractAsyncContextManager[Pairings]:
+    """Who is let in beside the configuration, to be looked at and changed also while the gateway runs.
+
+    Raises:
+        ConfigurationError: the table of the store is wrong.
+    """
+    store = _chosen(configuration, "store", "kind", "gateway.stores")
+    return store.pairings(configuration.read("store", store.Settings))
 
 
 async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: anyio.Event) -> None:
@@ -117,11 +133,13 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
     for warning in parts.warnings:
         log.warning("%s", warning)
     async with parts.store as store, anyio.create_task_group() as adapters:
+        door = Door(store.pairings, pairing=parts.pairing)
         conversations = Conversations(
             store=store,
             agent=parts.agent,
             delivery=delivery,
             platforms={platform.name: platform for platform in parts.platforms},
+            admits=door.admits,
             watch=watch,
             limit=parts.concurrent_runs,
         )
@@ -129,7 +147,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
 
         async def connect(platform: Platform) -> None:
             try:
-                await platform.adapter.run(_receiver(platform.allow, store, conversations), connected)
+                await platform.adapter.run(_receiver(platform, door, store, conversations), connected)
             except DragomanError as error:  # answers in progress may still end: an adapter performs without its socket
                 refusals.append(error)
                 stop.set()
@@ -139,6 +157,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         async with anyio.create_task_group() as runners:  # ends before the adapters do: it needs them to the last
             runners.start_soon(delivery.run)
             runners.start_soon(_keep_tidy, store)
+            runners.start_soon(_forget_tickets, store)
             runners.start_soon(_stop_in_time, stop, conversations, runners.cancel_scope)
             await conversations.run()
             runners.cancel_scope.cancel()
@@ -147,24 +166,36 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         raise refusals[0]
 
 
-def _receiver(allow: Allow, store: Store, conversations: Conversations) -> Receive:
+def _receiver(platform: Platform, door: Door, store: Store, conversations: Conversations) -> Receive:
     """What an adapter gives its events to: decides who may, and stores; also while the gateway stops."""
 
     async def receive(inbound: Inbound) -> None:
-        admitted = _admitted(allow, inbound)
-        stored = await store.ingest(admitted)
-        if stored is not None:
-            conversations.take(admitted, stored)
+        asked = inbound.message if isinstance(inbound, MessageEdited) else inbound
+        if not isinstance(asked, MessageReceived | CommandReceived) or await door.admits(platform, asked):
+            if (stored := await store.ingest(inbound)) is not None:
+                conversations.take(inbound, stored)
+            return
+        log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
+        refused = await store.ingest(Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}"))
+        if refused is not None and asked is inbound and (sentence := await door.refuse(asked)):
+            conversations.tell(_as_message(asked), sentence)
 
     return receive
 
 
-def _admitted(allow: Allow, inbound: Inbound) -> Inbound:
-    asked = inbound.message if isinstance(inbound, MessageEdited) else inbound
-    if not isinstance(asked, MessageReceived | CommandReceived) or access.admits(allow, asked):
-        return inbound
-    log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
-    return Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}")
+def _as_message(asked: MessageReceived | CommandReceived) -> MessageReceived:
+    """Something is said about a command as about a message."""
+    if isinstance(asked, MessageReceived):
+        return asked
+    return MessageReceived(
+        event_id=asked.event_id,
+        message_id=asked.message_id,
+        address=asked.address,
+        user=asked.user,
+        text="",
+        direct=asked.direct,
+        ticket=asked.ticket,
+    )
 
 
 async def _keep_tidy(store: Store) -> None:
@@ -174,6 +205,17 @@ async def _keep_tidy(store: Store) -> None:
         except StoreError as error:
             log.warning("finished events were not forgotten, tomorrow again: %s", error)
         await anyio.sleep(DAY)
+
+
+async def _forget_tickets(store: Store) -> None:
+    """Erase each ticket soon after it has expired. They live equally long, so that a new one is not the next."""
+    while True:
+        try:
+            left = await store.forget_tickets()
+        except StoreError as error:
+            log.warning("expired tickets were not erased, soon again: %s", error)
+            left = None
+        await anyio.sleep(max(TICKET_PAUSE, left or 0.0))
 
 
 async def _stop_in_time(stop: anyio.Event, conversations: Conversations, scope: anyio.CancelScope) -> None:
@@ -197,12 +239,13 @@ class _Countdown:
             self._done()
 
 
-def _platform(configuration: Configuration, name: str) -> tuple[Platform, tuple[str, ...]]:
+def _platform(configuration: Configuration, name: str, *, pairing: bool) -> tuple[Platform, tuple[str, ...]]:
     """A platform, and what the operator should be told about who may use it."""
     module = import_module(f"adapters.{name}")
     settings = configuration.read(name, module.Settings)
-    allow: Allow = module.allow(settings)
-    warnings = access.warnings(allow, users=module.USERS, channels=module.CHANNELS)
+    allow: access.Allow = module.allow(settings)
+    spaces = getattr(module, "SPACES", None)
+    warnings = access.warnings(allow, users=module.USERS, channels=module.CHANNELS, spaces=spaces, pairing=pairing)
     platform = Platform(name=name, adapter=module.create(settings), allow=allow)
     return platform, tuple(f"[{name}] {warning}" for warning in warnings)
 

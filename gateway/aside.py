@@ -9,6 +9,7 @@ Rule 3: nothing here holds up an answer; where it fails, that is logged and let 
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import anyio
@@ -21,13 +22,19 @@ from gateway.history import Asked, Entry, Quoted
 from gateway.inbound import CommandReceived, Inbound, MessageDeleted, MessageReceived
 from gateway.journal import Line
 from gateway.need import Priority
-from gateway.operation import MarkWaiting, Operation, Outcome, ReadThread, ThreadRead, UnmarkWaiting
+from gateway.operation import MarkWaiting, Operation, Outcome, ReadThread, ShowTyping, ThreadRead, UnmarkWaiting
 from gateway.patience import patiently
+from gateway.place import Place
 from gateway.platform import Platform, platform_of
 from gateway.reply import Reply
 from gateway.store import Store, Stored
 
 log = logging.getLogger(__name__)
+
+TYPING_MOST = 30
+"""How often in a row: behind that, something is wrong, and nobody should go on waiting for it."""
+
+_MARKS = (MarkWaiting, UnmarkWaiting)
 
 UNMARK_TRIES = 100
 """How often a mark is tried to be taken away: one that stays says what is not so."""
@@ -142,8 +149,13 @@ class Aside:
             before: what the history holds.
             stop: nobody needs it any more.
         """
+        quotation = message.quotation
+        if quotation is not None and quotation.text.strip():
+            return (Quoted(speaker=quotation.user, text=quotation.text),)
         if message.first or message.address.thread is None or (message.direct and before):
             return ()  # nobody said anything there that is not in the history
+        if not self._reads(message.address):
+            return ()
         look = ReadThread(address=message.address, before=message.own_id, limit=2 * context.MESSAGES)
         outcome = await self._look(look, stop)
         if stop.is_set():
@@ -154,6 +166,27 @@ class Aside:
             return ()
         known = frozenset(entry.message_id.rpartition(":")[2] for entry in before if isinstance(entry, Asked))
         return context.quoted(outcome.messages, root=message.address.thread, known=known)
+
+    def _reads(self, address: Address) -> bool:
+        platform = platform_of(address.key, self._platforms)
+        return platform is not None and bool(platform.adapter.capabilities.read)
+
+    async def type(self, reply: Reply, shown: anyio.Event) -> None:
+        """Show that an answer is being written while nothing of it is there to be seen, until it is ``shown``."""
+        every = reply.capabilities.typing_every
+        async with anyio.create_task_group() as tasks:
+
+            async def repeat(pause: float) -> None:
+                for _ in range(TYPING_MOST):
+                    if reply.visible:
+                        return
+                    await self._do(ShowTyping(address=reply.address), Priority.STATUS, tries=1)
+                    await anyio.sleep(pause)
+
+            if every is not None:
+                tasks.start_soon(repeat, every / self._delivery.time_scale)
+                await shown.wait()
+                tasks.cancel_scope.cancel()
 
     async def _look(self, look: ReadThread, stop: anyio.Event) -> Outcome | None:
         """What comes of it, if it comes soon. It goes on by itself: what was begun is let end, and nobody waits."""
@@ -176,9 +209,9 @@ class Aside:
         if (platform := platform_of(conversation, self._platforms)) is None:
             return
         sentence = command.text(asked.command, await self._status(conversation), behind=behind)
-        if sentence:
-            place = f"{conversation}!{sequence}"
-            failure = await self._say(sentence, asked.address, platform, place, seed=asked.message_id, lines=lines)
+        if sentence or asked.ticket:  # what waits there for an answer is taken away where there is none
+            name = f"{conversation}!{sequence}"
+            failure = await self._say(sentence, _place(asked, platform), platform, name, lines)
             if failure is not None:
                 log.error("command c%d: not answered in %s: %s", sequence, conversation, failure)
         await patiently(conversation, lambda: self._store.close(sequence))
@@ -187,30 +220,23 @@ class Aside:
     async def _obey_again(self, sequence: int, asked: CommandReceived) -> None:
         """Answer a command that may have been answered before."""
         perhaps = Line(number=0, draft=0, state="open", kind="notice", tries=1)
-        await self._obey(sequence, asked, behind=True, lines=[perhaps])
+        await self._obey(sequence, asked, behind=True, lines=[] if asked.ticket else [perhaps])
 
     async def _tell(self, message: MessageReceived, sentence: str) -> None:
         conversation = message.address.key
         if (platform := platform_of(conversation, self._platforms)) is None:
             return
-        place = f"{conversation}?{message.event_id}"
-        await self._say(sentence, message.address, platform, place, seed=f"{message.event_id}:{message.own_id}")
+        name = f"{conversation}?{message.event_id}"
+        place = replace(_place(message, platform), seed=f"{message.event_id}:{message.own_id}")
+        await self._say(sentence, place, platform, name)
 
     async def _say(
-        self,
-        sentence: str,
-        address: Address,
-        platform: Platform,
-        place: str,
-        *,
-        seed: str,
-        lines: Sequence[Line] = (),
+        self, sentence: str, place: Place, platform: Platform, name: str, lines: Sequence[Line] = ()
     ) -> str | None:
         """Say something of our own beside the queue; what kept it off the screen, if anything did."""
-        capabilities = platform.adapter.capabilities
-        reply = Reply(address=address, capabilities=capabilities, run_id=place, seed=seed, lines=lines)
+        reply = Reply(place=place, run_id=name, lines=lines)
         reply.tell(sentence)
-        await self._delivery.show(reply, platform.adapter, name=place)
+        await self._delivery.show(reply, platform.adapter, name=name)
         return reply.failure
 
     async def _status(self, conversation: str) -> command.Status:
@@ -242,11 +268,16 @@ class Aside:
         """Do something beside the queue, if the platform knows it."""
         conversation = operation.address.key
         platform = platform_of(conversation, self._platforms)
-        if platform is None or not (platform.adapter.capabilities.marks or isinstance(operation, ReadThread)):
+        if platform is None or (isinstance(operation, _MARKS) and not platform.adapter.capabilities.marks):
             return None
         errand = Errand(operation, platform.adapter.capabilities, priority, tries=tries)
         await self._delivery.show(errand, platform.adapter, name=f"{conversation}~{id(errand)}")
         return errand.outcome
+
+
+def _place(asked: MessageReceived | CommandReceived, platform: Platform) -> Place:
+    """Where what is about a message stands; it need not show to which it belongs."""
+    return replace(Place.of(asked, platform.adapter.capabilities), refers=False)
 
 
 async def _either(one: anyio.Event, other: anyio.Event) -> None:

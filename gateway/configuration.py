@@ -65,7 +65,11 @@ WebAddress = Annotated[str, AfterValidator(_web_address)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """The table ``[agent]``. ``system_prompt`` is a file, named from the folder of the configuration."""
+    """The table ``[agent]``.
+
+    ``system_prompt`` is a file, named from the folder of the configuration. ``pairing``: strangers who write directly
+    get a code, and are let in when the operator confirms it.
+    """
 
     __pydantic_config__ = STRICT
 
@@ -73,6 +77,7 @@ class AgentSettings:
     system_prompt: str
     concurrent_runs: Annotated[int, Field(ge=1)]
     history_characters: Annotated[int, Field(ge=0)]
+    pairing: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

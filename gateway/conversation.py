@@ -10,13 +10,13 @@ Rule 5: commands, and marks at messages that wait, pass the queue; a stop takes 
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import anyio
 
-from gateway import access, command, history, journal
+from gateway import command, history, journal
 from gateway.adapter import Adapter
 from gateway.agent import Agent, Answer, Stop, answer
 from gateway.aside import Aside
@@ -28,6 +28,7 @@ from gateway.history import Answered, Asked, Entry, Unseen
 from gateway.inbound import CommandReceived, Inbound, MessageEdited, MessageReceived
 from gateway.journal import Line
 from gateway.patience import patiently
+from gateway.place import Place
 from gateway.platform import Platform, platform_of
 from gateway.reply import Bubble, Reply
 from gateway.store import Store, Stored, Work
@@ -40,6 +41,9 @@ ATTEMPTS = 3
 
 LAST_ATTEMPT = 10
 """After so many not even its end, or an answer that was written, is tried to be shown any more."""
+
+LAST_WORDS = 60.0
+"""Platform seconds before a guest's ticket expires in which its answer is closed."""
 
 RETRY_PAUSE = 1.0
 """Real seconds until a message is tried again, times the attempts that failed."""
@@ -61,6 +65,9 @@ class RunEnded:
 
 Watch = Callable[[Envelope | RunEnded], None]
 """Sees every event of every run, and each run's end. Must not block."""
+
+Admits = Callable[[Platform, MessageReceived], Awaitable[bool]]
+"""Whether a platform's message may be answered."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,17 +121,19 @@ class Conversations:
         agent: answers.
         delivery: shows the answers.
         platforms: where messages come from, by name.
+        admits: whether a message may be answered; asked again when its turn has come.
         watch: told of everything.
         limit: how many answers the model may write at once. Answers that only wait to be shown do not count.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that it joins
         self,
         *,
         store: Store,
         agent: Agent,
         delivery: Delivery,
         platforms: Mapping[str, Platform],
+        admits: Admits,
         watch: Watch,
         limit: int,
     ) -> None:
@@ -132,6 +141,7 @@ class Conversations:
         self._agent = agent
         self._delivery = delivery
         self._platforms = platforms
+        self._admits = admits
         self._watch = watch
         self._slots = anyio.Semaphore(limit)
         self._starting = anyio.CancelScope()
@@ -169,6 +179,10 @@ class Conversations:
             case _:
                 pass
         self._aside.take(inbound, stored)
+
+    def tell(self, message: MessageReceived, sentence: str) -> None:
+        """Say something of our own about a message, beside the queue."""
+        self._aside.tell(message, sentence)
 
     def _running_since(self, conversation: str) -> float | None:
         run = self._running.get(conversation)
@@ -244,7 +258,7 @@ class Conversations:
         """Answer a message, and say what more of it goes into the history."""
         if work.waited:
             self._aside.turn(work.message)
-        if not access.admits(platform.allow, work.message):
+        if not await self._admits(platform, work.message):
             log.warning("run %s: not answered, %s is no longer allowed", _run_id(work), work.message.user)
             return []
         if (past := _past(work)) is None:
@@ -277,12 +291,16 @@ class Conversations:
 
         async def show() -> None:
             await self._delivery.show(reply, adapter, record=self._recorder(work))
-            run.stop("error")  # where the reply ended before its run, nobody can see the rest
+            shown.set()
+            if reply.failure is not None:
+                run.stop("error")  # nobody can see the rest
 
-        kept = False
+        kept, shown = False, anyio.Event()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._consume, stream, reply)
             tasks.start_soon(show)
+            tasks.start_soon(self._expire, work, reply, shown)
+            tasks.start_soon(self._aside.type, reply, shown)
             answered = await answer(self._agent, messages, stream, stop=run.stop)
             run.written = True
             slot.close()
@@ -293,6 +311,16 @@ class Conversations:
         if reply.failure is None:
             return []
         return [Unseen()] if kept else begun
+
+    async def _expire(self, work: Work, reply: Reply, shown: anyio.Event) -> None:
+        """Have a guest's answer closed while it still can be."""
+        ticket = work.message.ticket
+        if ticket is not None and ticket.guest:
+            left = (ticket.lifetime - LAST_WORDS) / self._delivery.time_scale - work.age
+            with anyio.move_on_after(max(0.0, left)):
+                await shown.wait()
+            if not shown.is_set():
+                self._delivery.expire(reply)
 
     async def _show_again(
         self, work: Work, past: _Past, answered: Answered, adapter: Adapter, run: _Run
@@ -335,14 +363,8 @@ class Conversations:
         return record
 
     def _reply(self, work: Work, adapter: Adapter, lines: Sequence[Line], draft: int) -> Reply:
-        return Reply(
-            address=work.message.address,
-            capabilities=adapter.capabilities,
-            run_id=_run_id(work),
-            seed=work.message.message_id,
-            draft=draft,
-            lines=lines,
-        )
+        place = Place.of(work.message, adapter.capabilities)
+        return Reply(place=place, run_id=_run_id(work), draft=draft, lines=lines)
 
     def _tell_end(self, work: Work, reply: Reply, reason: EndReason) -> None:
         if reply.failure is not None:

@@ -160,8 +160,8 @@ class Delivery:
     """
 
     def __init__(self, *, time_scale: float = 1.0) -> None:
+        self.time_scale = time_scale
         self._pacer = Pacer()
-        self._time_scale = time_scale
         self._shown: dict[str, _Showing] = {}
         self._replies: dict[Deliverable, _Showing] = {}
         self._changed = anyio.Event()
@@ -217,6 +217,11 @@ class Delivery:
         self._notice(reply)
         return left_out
 
+    def expire(self, reply: Reply) -> None:
+        """Close a reply that can soon be shown no longer; its run may go on."""
+        reply.expire()
+        self._notice(reply)
+
     def _notice(self, reply: Reply) -> None:
         """Something has happened to a reply."""
         if (showing := self._replies.get(reply)) is None:
@@ -248,7 +253,7 @@ class Delivery:
         while True:
             candidate, pause = self._pacer.choose(self._candidates(), self._now())
             if candidate is None:
-                return pause / self._time_scale
+                return pause / self.time_scale
             showing = self._shown[candidate.name]
             operation = _step(showing, showing.reply.next_operation)
             if operation is not None:
@@ -284,15 +289,17 @@ class Delivery:
         if isinstance(outcome, RateLimited):
             budgets = " and ".join({key.budget: None for key in candidate.budgets}) or "this"
             log.warning("%s: refused, nothing more of %s for %g s", candidate.name, budgets, outcome.retry_after)
-            self._pacer.park(candidate, self._now(), outcome.retry_after)
+            self._pacer.park(candidate, self._now(), outcome.retry_after, everything=outcome.everything)
         elif isinstance(outcome, Unreachable | Unknown):
             log.warning("%s: tried again soon: %s", candidate.name, outcome.reason)
             self._pacer.hold(candidate.name, self._now(), BACK_OFF[min(showing.failures, len(BACK_OFF)) - 1])
+        quota = outcome.quota if isinstance(outcome, Performed) else None
+        self._pacer.landed(candidate, self._now(), quota)
         showing.begun = showing.begun or isinstance(outcome, Performed)
         _step(showing, lambda: showing.reply.settle(outcome))
 
     def _now(self) -> float:
-        return anyio.current_time() * self._time_scale
+        return anyio.current_time() * self.time_scale
 
 
 async def _outcome(showing: _Showing, candidate: Candidate, operation: Operation) -> Outcome:

@@ -13,6 +13,7 @@ from gateway.operation import (
     Outcome,
     RateLimited,
     ReadThread,
+    ShowTyping,
     Unknown,
     UnmarkWaiting,
     Unreachable,
@@ -20,7 +21,12 @@ from gateway.operation import (
 
 TRIES = 5
 
-_DRAWS: dict[type[Operation], Budgets] = {ReadThread: "read", MarkWaiting: "mark", UnmarkWaiting: "mark"}
+_DRAWS: dict[type[Operation], Budgets] = {
+    ReadThread: "read",
+    MarkWaiting: "mark",
+    UnmarkWaiting: "mark",
+    ShowTyping: "typing",
+}
 
 
 class Errand:

@@ -21,6 +21,10 @@ class StoreError(DragomanError):
     """The store did not take something."""
 
 
+class PairingError(DragomanError):
+    """Nobody has the code that was confirmed, or is paired by the name that was revoked."""
+
+
 class UnreadableError(StoreError):
     """The oldest open message of a conversation cannot be read. ``sequence`` is its number; ``reject`` closes it."""
 

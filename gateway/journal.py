@@ -6,7 +6,7 @@ Rule 2: a piece of text that is whole has a line that holds all of it before any
 Rule 3: what a live bubble shows in between is never written. The next words overwrite it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2s
@@ -74,6 +74,17 @@ def from_json(text: str | bytes) -> Line:
         ValueError: where it is something else.
     """
     return codec.read(_adapter(), text)
+
+
+def changes(written: Mapping[int, Line], lines: Iterable[Line]) -> dict[int, Line]:
+    """What has to be written over what was, so that it says what ``lines`` say: a line that is gone says so."""
+    now = {line.number: line for line in lines}
+    gone = {
+        number: Line(number=number, draft=line.draft, state="deleted", kind=line.kind, tries=line.tries)
+        for number, line in written.items()
+        if number not in now
+    }
+    return {number: line for number, line in (now | gone).items() if written.get(number) != line}
 
 
 def nonce(seed: str, number: int, tries: int) -> str:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from gateway import journal
-from gateway.adapter import Capabilities
-from gateway.address import Address
 from gateway.draft import Piece
+from gateway.inbound import Ticket
 from gateway.journal import Line, State
 from gateway.need import Budgets
 from gateway.operation import (
@@ -28,6 +27,7 @@ from gateway.operation import (
     StartStream,
     ThreadRead,
 )
+from gateway.place import Place
 from gateway.verdict import Verdict, verdict
 
 PLACEHOLDER = "…"
@@ -56,23 +56,6 @@ _STANDINGS = {
 """How a message stands after a verdict, where that says it all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where messages are shown. ``seed`` sets their nonces apart from all others', and is the same after a restart.
-
-    It ends with a colon and the platform's own id of the message that is answered, as the ids of what was received do.
-    """
-
-    address: Address
-    capabilities: Capabilities
-    seed: str
-
-    @property
-    def question(self) -> str | None:
-        """The platform's id of the message that is answered: what is looked for stands behind it."""
-        return self.seed.rpartition(":")[2] if ":" in self.seed else None
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class Message:
     """A message.
@@ -97,6 +80,13 @@ class Message:
 
     def __post_init__(self) -> None:
         self.streams = self.place.capabilities.surface == "append"
+
+    @classmethod
+    def opening(cls, place: Place, number: int, ticket: Ticket) -> "Message":
+        """One that the platform has put there for us, and that shows nothing of ours yet."""
+        message = cls(place=place, number=number, id=ticket.opening, standing=Standing.PRESENT, void=True)
+        message.streams = False
+        return message
 
     @classmethod
     def restored(cls, line: Line, place: Place) -> "Message":
@@ -130,6 +120,11 @@ class Message:
             end=piece.end,
             breaks=piece.breaks,
         )
+
+    @property
+    def opens(self) -> bool:
+        """Whether the platform had put it there for us."""
+        return self.place.ticket is not None and self.id == self.place.ticket.opening
 
     def shows(self, text: str) -> bool:
         """Whether it shows a text, for good."""
@@ -172,7 +167,7 @@ class Message:
         """What sends once more the text that it shows."""
         if self.id is None or not self.shown:
             return None
-        return EditMessage(address=self.place.address, message_id=self.id, text=self.shown, markup=self.markup)
+        return self._edited(self.id, self.shown)
 
     def remove(self) -> Operation | None:
         """What takes it off the screen, or finds out whether it is there; none where it is not."""
@@ -180,7 +175,7 @@ class Message:
             return self._look()
         if self.id is None:
             return None
-        return DeleteMessage(address=self.place.address, message_id=self.id)
+        return DeleteMessage(address=self.place.address, message_id=self.id, ticket=self.place.ticket)
 
     def settle(self, operation: Operation, outcome: Outcome) -> Verdict:
         """Take in what came of an operation; what that means is for the reply to know, too."""
@@ -232,7 +227,14 @@ class Message:
     def _create(self, text: str) -> Operation:
         if self.streams and self.markup:
             return StartStream(address=self.place.address, text=text, nonce=self._nonce())
-        return PostMessage(address=self.place.address, text=text, markup=self.markup, nonce=self._nonce())
+        return PostMessage(
+            address=self.place.address,
+            text=text,
+            markup=self.markup,
+            nonce=self._nonce(),
+            answers=self.place.question if self.place.refers and self.number == 0 else None,
+            ticket=self.place.ticket,
+        )
 
     def _look(self) -> Operation:
         """What finds out whether it is there: reading, or posting once more what the platform shows only once."""
@@ -251,8 +253,14 @@ class Message:
     def _edit(self, text: str) -> Operation | None:
         if self.id is None or not text or text == self.shown:
             return None
-        self.sent = text
-        return EditMessage(address=self.place.address, message_id=self.id, text=text, markup=self.markup)
+        self.sent, self.void = text, False
+        return self._edited(self.id, text)
+
+    def _edited(self, message_id: str, text: str) -> Operation:
+        place = self.place
+        return EditMessage(
+            address=place.address, message_id=message_id, text=text, markup=self.markup, ticket=place.ticket
+        )
 
     def _append(self, text: str, *, whole: bool) -> Operation | None:
         """The next addition; where the text does not begin with what it shows, only its end, and it is edited then."""

@@ -5,16 +5,18 @@ Rule 2: an operation goes when each of its keys has a token beside those that it
         each.
 Rule 3: what is more urgent goes first, and the tokens that it will need are kept for it, unless they will be back by
         then. Among equals goes first who has waited longest since it was served, or since it first asked.
-Rule 4: what the platform says outranks what we believe: a refusal parks the key it was about, however long.
+Rule 4: what the platform says outranks what we believe: a refusal parks the key it was about, however long, and what
+        it says to be left of a budget is what is left.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import count, groupby
+from itertools import count, groupby, islice
 from typing import NamedTuple
 
 from gateway.adapter import Budget
+from gateway.operation import Quota
 
 
 class Key(NamedTuple):
@@ -49,28 +51,41 @@ class TokenBucket:
     which a sum of small gains would not promise.
     """
 
-    __slots__ = ("_budget", "_next_at")
+    __slots__ = ("_budget", "_left", "_next_at", "_parked_until", "_told_until")
 
     def __init__(self, budget: Budget, now: float) -> None:
         self._budget = budget
         self._next_at = self._earliest(now)
+        self._parked_until = self._told_until = now
+        self._left = 0
 
     def delay(self, now: float, kept: int = 0) -> float:
         """Seconds until a token is there beside those ``kept`` for others."""
+        if now < self._told_until:
+            return max(0.0, self._parked_until - now, self._told_until - now if self._left <= kept else 0.0)
         lacking = kept + 1 - self._budget.burst  # so many more than it ever holds
         return max(0.0, self._next_at + kept / self._budget.rate - now, lacking / self._budget.rate)
 
     def take(self, now: float) -> None:
         """Use a token; it must be there."""
-        self._next_at = max(self._next_at, self._earliest(now)) + 1 / self._budget.rate
+        if now < self._told_until:
+            self._left -= 1
+        else:
+            self._next_at = max(self._next_at, self._earliest(now)) + 1 / self._budget.rate
 
     def park(self, now: float, seconds: float) -> None:
         """Let nothing through for so long, and then begin with one token at most: the platform's count is not ours."""
+        self._parked_until = max(self._parked_until, now + seconds)
         self._next_at = max(self._next_at, now + seconds)
+
+    def told(self, now: float, left: int, seconds: float) -> None:
+        """The platform says what is left for so many seconds; behind them we count by ourselves again."""
+        self._left, self._told_until = left, now + seconds
+        self._next_at = max(self._parked_until, self._earliest(self._told_until))
 
     def idle(self, now: float) -> bool:
         """Whether forgetting this bucket would change nothing."""
-        return self._next_at <= self._earliest(now)
+        return self._next_at <= self._earliest(now) and self._told_until <= now
 
     def _earliest(self, now: float) -> float:
         """When the next token came to a bucket that is full now."""
@@ -85,6 +100,7 @@ class Pacer:
         self._turns: dict[str, int] = {}
         self._turn = count()
         self._held: dict[str, float] = {}
+        self._flying: Counter[Key] = Counter()
 
     def choose(self, candidates: Iterable[Candidate], now: float) -> tuple[Candidate | None, float]:
         """Who may go now, and in how many seconds to ask again where nobody may (infinity: nobody asked)."""
@@ -106,16 +122,32 @@ class Pacer:
         """The chosen one goes."""
         for key, budget in candidate.budgets.items():
             self._bucket(key, budget, now).take(now)
+        self._flying.update([*_first(candidate)])
         self._turns[candidate.name] = next(self._turn)
 
-    def park(self, candidate: Candidate, now: float, seconds: float) -> None:
-        """The platform refused it for so many seconds: nothing goes on its first key until then, nor on its twins."""
-        match [*candidate.budgets.items()]:
-            case [(key, budget), *_]:
-                for parked, its in ((key, budget), *candidate.twins.items()):
-                    self._bucket(parked, its, now).park(now, seconds)
-            case _:
-                self.hold(candidate.name, now, seconds)
+    def landed(self, candidate: Candidate, now: float, quota: Quota | None = None) -> None:
+        """What was taken is over; ``quota`` is what the platform said to be left of the first key's budget.
+
+        Who is still on the way may be counted in there or not; so we count them, too.
+        """
+        for key, budget in _first(candidate).items():
+            self._flying[key] -= 1
+            if quota is not None:
+                left = max(0, quota.remaining - self._flying[key])
+                self._bucket(key, budget, now).told(now, left, quota.seconds)
+            if not self._flying[key]:
+                del self._flying[key]
+
+    def park(self, candidate: Candidate, now: float, seconds: float, *, everything: bool = False) -> None:
+        """The platform refused it for so many seconds: nothing goes on its first key until then, nor on its twins.
+
+        With ``everything`` neither on those that all of its account share.
+        """
+        shared = {key: budget for key, budget in candidate.budgets.items() if everything and not key.scope}
+        for key, budget in {**_first(candidate), **candidate.twins, **shared}.items():
+            self._bucket(key, budget, now).park(now, seconds)
+        if not candidate.budgets:
+            self.hold(candidate.name, now, seconds)
 
     def hold(self, name: str, now: float, seconds: float) -> None:
         """Let this conversation wait for so long at least; nobody else is concerned."""
@@ -147,3 +179,8 @@ class Pacer:
         if key not in self._buckets:
             self._buckets[key] = TokenBucket(budget, now)
         return self._buckets[key]
+
+
+def _first(candidate: Candidate) -> dict[Key, Budget]:
+    """The key that the platform's answers are about."""
+    return dict(islice(candidate.budgets.items(), 1))

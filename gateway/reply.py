@@ -26,14 +26,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import zip_longest
 
-from chunker import split
-from gateway import notice
+from gateway import journal, ledger, notice
 from gateway.activity import Activity
-from gateway.adapter import Capabilities
-from gateway.address import Address
-from gateway.draft import Draft, Piece, shared, smaller
+from gateway.draft import Draft, Piece, smaller
 from gateway.event import (
     AgentEnd,
     Error,
@@ -47,9 +43,12 @@ from gateway.event import (
     TurnStart,
 )
 from gateway.journal import Kind, Line
-from gateway.message import Message, Place, Standing
+from gateway.message import Message, Standing
 from gateway.need import Need, Priority
-from gateway.operation import EditRefused, MessageGone, Operation, Outcome, Unknown
+from gateway.operation import EditRefused, Expired, MessageGone, Operation, Outcome, Unknown
+from gateway.place import Place
+from gateway.remark import remark, said_already
+from gateway.room import Room
 from gateway.verdict import Verdict
 
 DOUBTS = 10
@@ -85,10 +84,8 @@ class Reply:
     """The row of bubbles of one run.
 
     Args:
-        address: where it is shown.
-        capabilities: what the platform can do.
+        place: where it is shown, and on which terms.
         run_id: named in the sentence that tells of a failure, so that the operator finds it in the log.
-        seed: makes the nonces of our messages different from all others', and is the same after a restart.
         draft: how often the model has begun anew behind a crash.
         lines: the journal that an earlier reply of this run left.
     """
@@ -96,34 +93,28 @@ class Reply:
     def __init__(
         self,
         *,
-        address: Address,
-        capabilities: Capabilities,
+        place: Place,
         run_id: str,
-        seed: str = "",
         draft: int = 0,
         lines: Sequence[Line] = (),
     ) -> None:
-        self.address = address
-        self.capabilities = capabilities
+        self.address = place.address
+        self.capabilities = place.capabilities
         self.failure: str | None = None
         self._run_id = run_id
-        self._place = Place(address=address, capabilities=capabilities, seed=seed)
+        self._place = place
         self._edits = self.overwritable
-        self._draft = Draft(draft, capabilities, lines)
+        self._draft = Draft(draft, place.capabilities, lines)
         self._live = Live.SHOWN
-        self._sealed: list[tuple[Message, Piece]] = []
-        self._row: deque[Message] = deque()
-        self._due: deque[Piece] = deque()
         self._activity = Activity()
-        self._activity_line: Message | None = None
-        self._activity_room = capabilities.bubble
+        self._activity_room = place.capabilities.bubble
         self._flight: tuple[Operation, Message, bool] | None = None
         self._doubts = 0
         self._error: ErrorType | None = None
         self._ended = False
         self._written = {line.number: line for line in lines}
         self._number = max(self._written, default=-1) + 1
-        self._restore()
+        self._restore(lines)
 
     @property
     def bubbles(self) -> list[Bubble]:
@@ -137,6 +128,11 @@ class Reply:
     def done(self) -> bool:
         """The run ended and all of it is on the screen, or it can never get there (see ``failure``)."""
         return self.failure is not None or (self._ended and self._flight is None and self._subject() is None)
+
+    @property
+    def visible(self) -> bool:
+        """Whether a message of it is on the screen."""
+        return bool(self._sealed) or any(each.standing is not Standing.ABSENT for each in self._row)
 
     @property
     def overwritable(self) -> bool:
@@ -185,9 +181,16 @@ class Reply:
         self._enqueue(self._draft.flush())
         self._activity.end()
         ending = self._notices(sentence, self._draft.length, "ending")
-        self._due.extend(ending[self._said_already(ending) :])
+        row = [*(piece for _, piece in self._sealed), *self._due]
+        self._due.extend(self._room.admit(ending[said_already(row, ending) :]))
+        self._due.extend(self._room.close())
         self._ended = True
         self._seal_shown()
+
+    def expire(self) -> None:
+        """Soon nothing can be shown any more: show what there is, and say that the rest is left out. A run goes on."""
+        if not self._ended:
+            self.tell(notice.LEFT_OUT)
 
     def need(self) -> Need | None:
         """What the reply would do with a slot now; none where there is nothing to do, or something is in flight."""
@@ -225,18 +228,20 @@ class Reply:
             if message.repeated(operation, outcome) is Verdict.END:
                 self._fail(outcome)
             return
+        blank = message.shown == ""
         found = message.settle(operation, outcome)
         if found is not Verdict.SHOWN and message is not self._activity_line:
             self._refresh()
         match found:
             case Verdict.DOUBT:
                 self._doubt(message, outcome)
-            case Verdict.STAYS if message is not self._activity_line and (self._due or not self._ended):
+            case Verdict.STAYS if not (blank or message is self._activity_line) and (self._due or not self._ended):
                 self._announce_repeat()
             case Verdict.SMALLER:
                 self._cut_again(message)
             case Verdict.REPLACE:
                 self._edits = self._edits and not isinstance(outcome, EditRefused)
+                self._name_asker(message, outcome)
             case Verdict.END:
                 self._fail(outcome)
             case _:
@@ -246,13 +251,7 @@ class Reply:
 
     def lines(self) -> dict[int, Line]:
         """What has to be written down before anything else happens, by the lines' numbers. Asking takes it."""
-        now = {line.number: line for line in self._lines()}
-        gone = {
-            number: Line(number=number, draft=line.draft, state="deleted", kind=line.kind, tries=line.tries)
-            for number, line in self._written.items()
-            if number not in now
-        }
-        changed = {number: line for number, line in (now | gone).items() if self._written.get(number) != line}
+        changed = journal.changes(self._written, self._lines())
         self._written |= changed
         return changed
 
@@ -272,7 +271,7 @@ class Reply:
         if self._ended:
             left = (*self._row, *self._standing())
             return next((each for each in left if self._unwanted(each) or self._sends_again(each)), None)
-        return self._open if self._live is Live.STALE and self._edits else None
+        return self._open if self._live is Live.STALE and self._edits and not self._room.full else None
 
     def _unwanted(self, message: Message) -> bool:
         """Whether a message is left over: all is said, and it shows what is not part of it."""
@@ -322,7 +321,7 @@ class Reply:
 
     def _enqueue(self, pieces: Sequence[Piece]) -> None:
         for piece in pieces:
-            self._due.extend(self._omission(piece) if self._live is Live.LEFT_OUT else [piece])
+            self._due.extend(self._room.admit(self._omission(piece) if self._live is Live.LEFT_OUT else [piece]))
             self._live = Live.STALE
 
     def _seal_shown(self) -> None:
@@ -356,6 +355,11 @@ class Reply:
         number, self._number = self._number, self._number + 1
         return Message(place=self._place, number=number)
 
+    def _first(self) -> Message:
+        """The message that the platform has put there for us, or else one that is to come."""
+        first = self._message()
+        return Message.opening(self._place, first.number, self._place.ticket) if self._place.ticket else first
+
     def _announce_activity(self) -> None:
         if self._activity_line is None and not any(piece.kind == "activity" for piece in self._due):
             if not self._due:
@@ -370,6 +374,7 @@ class Reply:
             self._taken_back(each) and each.kind == "notice" for each in pieces
         )
         self._row.extendleft(message for message, piece in reversed(self._sealed) if self._taken_back(piece))
+        self._room.give_back(sum(map(self._taken_back, pieces)))
         self._sealed = [each for each in self._sealed if not self._taken_back(each[1])]
         self._due = deque(piece for piece in self._due if not self._taken_back(piece))
         self._draft.rewind()
@@ -387,28 +392,17 @@ class Reply:
     def _notices(self, sentence: str, place: int, kind: Kind = "notice") -> list[Piece]:
         """Bubbles that say something of our own."""
         piece = Piece(kind=kind, draft=self._draft.number, start=place, end=place)
-        return self._said(piece, sentence)
+        return remark(piece, sentence, self.capabilities)
 
     def _omission(self, piece: Piece) -> list[Piece]:
         """The notice that stands for a piece which is left out."""
-        return self._said(replace(piece, kind="notice"), notice.MAY_BE_MISSING)
-
-    def _said(self, piece: Piece, sentence: str) -> list[Piece]:
-        capabilities = self.capabilities
-        chunks = split(sentence, capabilities.bubble, unit=capabilities.unit, fits=capabilities.fits)
-        return shared(piece, [chunk.text for chunk in chunks]) if chunks else []
+        return remark(replace(piece, kind="notice"), notice.MAY_BE_MISSING, self.capabilities)
 
     def _ending(self, event: AgentEnd) -> str:
         answered = any(piece.source for piece in (*self._due, *(piece for _, piece in self._sealed)))
         if event.reason == "complete" and not answered:
             return notice.NO_ANSWER
         return notice.ending(event.reason, self._error, self._run_id)
-
-    def _said_already(self, ending: Sequence[Piece]) -> int:
-        """How many bubbles of an ending an earlier reply had come to, where none of them can be overwritten."""
-        row = [(piece.kind, piece.text) for piece in (*(piece for _, piece in self._sealed), *self._due)]
-        said = [(piece.kind, piece.text) for piece in ending]
-        return next(count for count in range(len(said), -1, -1) if row[len(row) - count :] == said[:count])
 
     # What an outcome means for the row.
 
@@ -430,6 +424,11 @@ class Reply:
         if not (self._due and self._due[0].kind == "notice"):
             sealed = (piece.end for _, piece in reversed(self._sealed) if piece.draft == self._draft.number)
             self._due.extendleft(reversed(self._notices(notice.MAY_BE_A_REPEAT, next(sealed, 0))))
+
+    def _name_asker(self, message: Message, outcome: Outcome) -> None:
+        """Where the message under the question is lost, the answer has to say whose it is."""
+        if message.opens and isinstance(outcome, Expired) and self._place.asker is not None:
+            self._due.extendleft(reversed(self._notices(notice.FOR.format(self._place.asker), 0)))
 
     def _leave_out(self) -> None:
         if self._due:
@@ -458,38 +457,19 @@ class Reply:
 
     def _lines(self) -> Iterator[Line]:
         """All that must survive now."""
-        for message, piece in self._sealed:
-            yield message.line(piece, "sealed")
-        if self._activity_line is not None:
-            yield self._activity_line.line(Piece(kind="activity", draft=self._draft.number), "open")
         while len(self._row) < len(self._due):
             self._row.append(self._message())
-        for message, piece in zip_longest(self._row, self._due):
-            posted = message.standing is not Standing.ABSENT or (
-                self._flight is not None and message is self._flight[1]
-            )
-            if piece is not None and piece.kind != "activity":
-                yield message.line(piece, "sealing" if posted else "due")
-            elif posted:
-                yield message.line(Piece(kind=piece.kind if piece else "text", draft=self._draft.number), "open")
+        work = zip(self._row, [*self._due, *[None] * len(self._row)], strict=False)
+        in_flight = self._flight[1] if self._flight else None
+        return ledger.lines(self._sealed, self._activity_line, work, in_flight=in_flight, draft=self._draft.number)
 
-    def _restore(self) -> None:
+    def _restore(self, written: Sequence[Line]) -> None:
         """Take up the row where an earlier reply was cut off."""
-        for _, line in sorted(self._written.items()):
-            message, piece = Message.restored(line, self._place), Piece.of(line)
-            # Another attempt ended like this; this one is still to end.
-            past = line.kind == "ending" and (self._edits or line.state == "due")
-            if line.state == "sealed" and not past:
-                self._sealed.append((message, piece))
-            elif line.kind == "activity" and line.message_id is not None:
-                self._activity_line = message
-            elif line.fixed and not past:
-                self._row.append(message)
-                self._due.append(piece)
-            elif message.standing is not Standing.ABSENT:
-                message.void = True
-                self._row.append(message)
-        self._row.append(self._message())
+        row = ledger.row(written, self._place, overwritable=self._edits)
+        self._sealed, self._activity_line = row.sealed, row.activity
+        self._row, self._due = deque(row.messages), deque(row.due)
+        self._room = Room(self.capabilities, len(row.sealed) + len(row.due))
+        self._row.append(self._message() if written else self._first())
         if self.capabilities.reconciliation == "none":
             for message in [each for each in self._row if each.standing is Standing.UNHEARD]:
                 self._doubt(message, _CUT_OFF)

@@ -8,6 +8,7 @@ Rule 2: an event and a message are stored once, however often and under however 
 Rule 3: the messages of a conversation are handed out in the order in which they were stored, one at a time.
 Rule 4: a process that lost a conversation cannot write to it any more.
 Rule 5: history and journal are lines of JSON that the store does not read.
+Rule 6: a ticket is kept apart from what came with it, and erased when it has expired or is not needed any more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,22 +34,71 @@ class Stored:
 class Work:
     """A conversation's oldest open message, for the process that owns the conversation.
 
-    ``attempt`` counts from 1; ``waiting`` is how many messages stand behind this one. ``history`` holds what was
-    appended for the messages before it, oldest first, as it was given, from the last ``new`` on; ``said`` what was
-    appended for this one, and ``journal`` its lines by number, from an attempt that was cut short. ``stopped``:
-    somebody asked for its end. ``waited``: it stood behind another when it came.
+    ``attempt`` counts from 1. ``history`` holds what was appended for the messages before it, oldest first, as it was
+    given, from the last ``new`` on; ``said`` what was appended for this one, and ``journal`` its lines by number, from
+    an attempt that was cut short. ``stopped``: somebody asked for its end. ``waited``: it stood behind another when it
+    came. ``age`` is how many seconds ago that was, by the store's clock. The message has its ticket while that lives.
     """
 
     conversation: str
     sequence: int
     message: MessageReceived
     attempt: int
-    waiting: int
     history: tuple[str, ...]
     said: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
     stopped: bool = False
     waited: bool = False
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A user of one account of a platform."""
+
+    platform: str
+    account: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """A person who has a code, which is good for ``seconds`` more; or, without one, who is let in since so many."""
+
+    person: Person
+    code: str | None
+    seconds: float
+
+
+class Pairings(Protocol):
+    """Who is let in beside the configuration, and the codes of those who ask for it.
+
+    Raises:
+        StoreError: from any method, where the database refuses; nothing was changed then.
+    """
+
+    async def offer(self, person: Person, code: str, *, lifetime: float, most: int) -> str | None:
+        """The code by which a person can be let in: the one that they have, else this one, for ``lifetime`` seconds.
+
+        None where ``most`` persons of the account have one, where somebody has this one, and for who is let in.
+        """
+        ...
+
+    async def has(self, person: Person) -> bool:
+        """Whether a person is let in."""
+        ...
+
+    async def confirm(self, code: str) -> Person | None:
+        """Let in whose code this is, and take the code; none where nobody has it (any more)."""
+        ...
+
+    async def everyone(self) -> list[Pairing]:
+        """Those with a code first; by platform, account and user."""
+        ...
+
+    async def revoke(self, platform: str, user: str) -> list[Person]:
+        """Let a user in no more, in whichever account, and take their code; whom that concerned."""
+        ...
 
 
 class Store(Protocol):
@@ -60,18 +110,26 @@ class Store(Protocol):
             where the conversation is not ours (any more) or the message is closed already.
     """
 
+    @property
+    def pairings(self) -> Pairings:
+        """Who is let in. The module that makes the store also has ``pairings(settings)``, which opens these alone.
+
+        That takes a store that was opened once, and is possible while another process has the store open.
+        """
+        ...
+
     async def ingest(self, inbound: Inbound) -> Stored | None:
         """Keep what arrived, and let it have its effect, in one step; none where it was known already.
 
         A message makes its conversation due. An edit or a deletion changes a message that no attempt has begun on, and
         no other; an attempt that was postponed with nothing recorded or appended has not begun. ``stop`` and ``new``
         mark the conversation's oldest open message as stopped; after ``new``, what was appended for the messages before
-        it belongs to no history any more. A command is open until ``close``.
+        it belongs to no history any more. A command is open until ``close``. An edited message keeps its ticket.
         """
         ...
 
     async def open_commands(self) -> list[tuple[int, CommandReceived]]:
-        """The commands that nobody has answered, oldest first, by their numbers.
+        """The commands that nobody has answered, oldest first, by their numbers, with those tickets that live.
 
         One that no version of Dragoman that we know wrote is left out, and stays open.
         """
@@ -121,12 +179,15 @@ class Store(Protocol):
         """Give a conversation back with its messages as they are: due again where one is open."""
         ...
 
-    async def open_messages(self) -> int:
-        """How many messages are stored and not finished."""
-        ...
-
     async def wait_due(self) -> None:
         """Return when a conversation may have become due since the last ``claim``; at once where one may be."""
+        ...
+
+    async def forget_tickets(self) -> float | None:
+        """Erase the tickets that have expired; in how many seconds the next one will, or none where there is none.
+
+        A ticket lives for its lifetime from when it was stored, by the store's clock.
+        """
         ...
 
     async def prune(self, older_than: float) -> int:

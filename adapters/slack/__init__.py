@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from adapters.slack.adapter import SlackAdapter
+from adapters.slack.render import undo as undo
 from gateway.access import Allow, Ids
 from gateway.adapter import Adapter, UnknownOutcome
 from gateway.configuration import WebAddress

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+PLATFORMS = ("slack", "discord", "telegram")
+
 app = typer.Typer(
     name="dragoman",
     help="A language model's agent in your chat: streamed right, whole, once.",
@@ -26,8 +28,25 @@ def run(
 
 
 @app.command()
+def pair(
+    code: Annotated[str | None, typer.Argument(help="What the stranger was given, such as CDFG-HJKM.")] = None,
+    show: Annotated[bool, typer.Option("--list", help="Show the open codes, and who is paired.")] = False,
+    revoke: Annotated[
+        tuple[str, str] | None, typer.Option(help="Let a user in no more.", metavar="PLATFORM USER")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="The gateway's configuration; dragoman.toml in the working folder if not given.")
+    ] = None,
+) -> None:
+    """Let a stranger in who has a pairing code, while the gateway runs or not."""
+    raise typer.Exit(_command("pair").main(config, code=code, show=show, revoke=revoke))
+
+
+@app.command()
 def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
-    on: Annotated[Literal["slack"], typer.Option(help="The platform to play.")] = "slack",
+    on: Annotated[
+        Literal["slack", "discord", "telegram", "all"], typer.Option(help="The platform to play, or all at once.")
+    ] = "slack",
     say: Annotated[str, typer.Option(help="What the user asks.")] = "Show me how to read a big file in Python.",
     script: Annotated[Path | None, typer.Option(help="What the scripted model answers: a .md or .toml file.")] = None,
     model: Annotated[
@@ -53,7 +72,7 @@ def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arg
     """Play one mention on a platform that runs on this machine: no account, no key."""
     command = _command("play")
     options = command.Options(
-        platform=on,
+        platforms=PLATFORMS if on == "all" else (on,),
         say=say,
         script=script,
         model=model,

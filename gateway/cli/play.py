@@ -8,19 +8,20 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
 
 from gateway import app
+from gateway.address import Address
 from gateway.cli import ending
 from gateway.cli.log import begin
 from gateway.cli.screen import Screen, refuse_unwritable, summary
-from gateway.cli.stage import Stage, open_stage
+from gateway.cli.stage import Stage, open_stage, printed
 from gateway.cli.table import Value, table
 from gateway.conversation import RunEnded
 from gateway.error import DragomanError, UsageError
@@ -36,7 +37,7 @@ MODELS = {"anthropic": "anthropic_messages", "scripted": "scripted"}
 class Options:
     """What was asked for on the command line."""
 
-    platform: str
+    platforms: tuple[str, ...]
     say: str
     script: Path | None
     model: str
@@ -51,9 +52,9 @@ class Options:
 
 @dataclass(slots=True)
 class Record:
-    """What the gateway told while it ran."""
+    """What the gateway told of one platform while it ran."""
 
-    events: list[Envelope]
+    events: list[Envelope] = field(default_factory=list[Envelope])
     ended: RunEnded | None = None
 
 
@@ -110,28 +111,45 @@ def _folder() -> Generator[Path]:
 
 
 async def _played(options: Options, folder: Path) -> int:
-    async with open_stage(options.platform, options.time_scale, options.faults) as stage:
+    async with AsyncExitStack() as stack:
+        stages = [
+            await stack.enter_async_context(open_stage(name, options.time_scale, options.faults))
+            for name in options.platforms
+        ]
+        _refuse_long_messages(options, stages)
         configuration = folder / "dragoman.toml"
-        configuration.write_text(_configuration(options, stage, folder), encoding="utf-8")
-        record = await _answer(options, stage, configuration)
+        configuration.write_text(_configuration(options, stages, folder), encoding="utf-8")
+        records = await _answer(options, stages, configuration)
         if options.json:
-            sys.stdout.write(json.dumps(_report(options, stage, record), ensure_ascii=False, indent=2) + "\n")
+            reports = [_report(options, stage, records[stage.name]) for stage in stages]
+            printed = reports if len(reports) > 1 else reports[0]
+            sys.stdout.write(json.dumps(printed, ensure_ascii=False, indent=2) + "\n")
         elif options.headless:
-            sys.stdout.write(summary(stage) + "\n")
-    return 0 if record.ended and record.ended.failure is None else 1
+            sys.stdout.writelines(f"{line}\n" for line in map(summary, stages))
+    return 0 if all(record.ended and record.ended.failure is None for record in records.values()) else 1
 
 
-async def _answer(options: Options, stage: Stage, configuration: Path) -> Record:
-    """Start the gateway, ask, and stop it when the answer is there."""
-    record = Record(events=[])
+def _refuse_long_messages(options: Options, stages: Sequence[Stage]) -> None:
+    for stage in stages:
+        if options.limit > stage.longest:
+            msg = f"--limit {options.limit}: a message on {stage.name} has room for {stage.longest} characters at most"
+            raise UsageError(msg)
+
+
+async def _answer(options: Options, stages: Sequence[Stage], configuration: Path) -> dict[str, Record]:
+    """Start the gateway, ask on each platform, and stop it when the answers are there."""
+    records, runs = {stage.name: Record() for stage in stages}, dict[str, list[Envelope]]()
     connected, stop = anyio.Event(), anyio.Event()
 
     def watch(what: Envelope | RunEnded) -> None:
-        if isinstance(what, RunEnded):
-            record.ended = what
+        events = runs.setdefault(what.run_id, [])
+        if isinstance(what, Envelope):
+            events.append(what)
+            return
+        record = records[Address.from_key(what.conversation).platform]
+        record.ended, record.events = what, events
+        if all(each.ended for each in records.values()):
             stop.set()
-        else:
-            record.events.append(what)
 
     parts = app.assemble(app.configure(configuration))
     question = os.fsencode(options.say).decode("utf-8", errors="replace")  # as typed, whatever the locale makes of it
@@ -139,13 +157,14 @@ async def _answer(options: Options, stage: Stage, configuration: Path) -> Record
         tasks.start_soon(lambda: app.serve(parts, watch=watch, ready=connected.set, stop=stop))
         await connected.wait()
         if options.headless:
-            stage.ask(question)
+            for stage in stages:
+                stage.ask(question)
         else:
-            await Screen(stage, options.save_svg).show(question, until=stop)
-    return record
+            await Screen(stages, options.save_svg).show(question, until=stop)
+    return records
 
 
-def _configuration(options: Options, stage: Stage, folder: Path) -> str:
+def _configuration(options: Options, stages: Sequence[Stage], folder: Path) -> str:
     """The configuration that a user would write for this."""
     try:
         return "\n".join(
@@ -153,7 +172,7 @@ def _configuration(options: Options, stage: Stage, folder: Path) -> str:
                 table("model", _model(options)),
                 table("store", {"kind": "sqlite", "path": str(folder / "dragoman.db")}),
                 table("pacing", {"time_scale": options.time_scale}),
-                stage.configuration(folder, options.limit),
+                *(table(stage.name, {**stage.settings(folder), "bubble": options.limit}) for stage in stages),
             ]
         )
     except UnicodeEncodeError as error:
@@ -174,10 +193,10 @@ def _model(options: Options) -> dict[str, Value]:
 
 def _report(options: Options, stage: Stage, record: Record) -> JsonObject:
     bubbles = record.ended.bubbles if record.ended else ()
-    taken = {} if options.faults is None else {"deleted": [asdict(message) for message in stage.taken()]}
+    taken = {} if options.faults is None else {"deleted": [printed(stage, message) for message in stage.taken()]}
     return {
-        "platform": options.platform,
-        "messages": [asdict(message) for message in stage.messages()],
+        "platform": stage.name,
+        "messages": [printed(stage, message) for message in stage.messages()],
         **taken,
         "chunks": [
             {"message": bubble.message_id, "text": bubble.text, "start": bubble.start, "end": bubble.end}

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
-from gateway.cli.stage import Shown, Stage
+from gateway.cli.stage import Shown, Stage, seen
 from gateway.error import DragomanError, UsageError
 
 NARROWEST, WIDEST, UNKNOWN = 20, 100, 80
@@ -25,33 +25,35 @@ _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 
 
 class Screen:
-    """Prints each message once it is followed by another, and keeps the last one live.
+    """Prints each message once it is followed by another, and keeps the last one of each conversation live.
 
     Args:
-        stage: where the conversation is.
+        stages: where the conversations are.
         save_svg: a file for a picture of all that was shown.
     """
 
-    def __init__(self, stage: Stage, save_svg: Path | None = None) -> None:
+    def __init__(self, stages: Sequence[Stage], save_svg: Path | None = None) -> None:
         self._console = Console(record=save_svg is not None, width=width())
-        self._stage = stage
+        self._stages = stages
         self._save_svg = save_svg
-        self._printed: set[str] = set()
+        self._printed: set[tuple[str, str]] = set()
         self._changed = anyio.Event()
 
     async def show(self, question: str, *, until: anyio.Event) -> None:
         """Ask, and show what comes until the event is set."""
-        unsubscribe = self._stage.subscribe(self._wake)
+        unsubscribe = [stage.subscribe(self._wake) for stage in self._stages]
         started = anyio.current_time()
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
-            self._stage.ask(question)
+            for stage in self._stages:
+                stage.ask(question)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._end, until, tasks.cancel_scope)
                 while True:
                     changed = self._changed
                     self._draw(live)
                     await changed.wait()
-        unsubscribe()
+        for each in unsubscribe:
+            each()
         self._finish(anyio.current_time() - started)
 
     async def _end(self, until: anyio.Event, scope: anyio.CancelScope) -> None:
@@ -63,20 +65,39 @@ class Screen:
         self._changed = anyio.Event()
 
     def _draw(self, live: Live) -> None:
-        messages = self._stage.messages()
-        self._print(messages[:-1])
-        live.update(_bubble(messages[-1], live=True) if messages else "", refresh=True)
+        open_ones: list[RenderableType] = []
+        for stage in self._stages:
+            messages = stage.messages()
+            self._print(stage, messages[:-1])
+            open_ones += [self._bubble(stage, message, live=True) for message in messages[-1:]]
+        live.update(Group(*open_ones), refresh=True)
 
-    def _print(self, messages: Sequence[Shown]) -> None:
+    def _print(self, stage: Stage, messages: Sequence[Shown]) -> None:
         """Print those that are new. What was printed stays, also where its reader deletes it."""
         for message in messages:
-            if message.id not in self._printed:
-                self._console.print(_bubble(message))
-                self._printed.add(message.id)
+            if (stage.name, message.id) not in self._printed:
+                self._console.print(self._bubble(stage, message))
+                self._printed.add((stage.name, message.id))
+
+    def _bubble(self, stage: Stage, message: Shown, *, live: bool = False) -> RenderableType:
+        """A message; where it is, if that is in question."""
+        bot = message.author == "bot"
+        name, place = "dragoman" if bot else "ada", f" on {stage.name}" if len(self._stages) > 1 else ""
+        note = " is writing" if bot and live else ""
+        body: RenderableType = _markdown(seen(stage, message)) if bot else Text(message.text)
+        return Panel(
+            body,
+            title=f"[b]{name}[/b]{place}{note}",
+            title_align="left",
+            border_style="cyan" if bot else "green",
+            padding=(0, 1),
+        )
 
     def _finish(self, seconds: float) -> None:
-        self._print(self._stage.messages())
-        self._console.print(Text(f"{summary(self._stage)}, {seconds:.1f} s", style="dim"))
+        for stage in self._stages:
+            self._print(stage, stage.messages())
+        for stage in self._stages:
+            self._console.print(Text(f"{summary(stage)}, {seconds:.1f} s", style="dim"))
         if self._save_svg is not None:
             _write(self._save_svg, _FONTS.sub("", self._console.export_svg(title="dragoman play")))
 
@@ -87,7 +108,7 @@ def summary(stage: Stage) -> str:
     calls = stage.calls()
     refused = sum(call["status"] == 429 for call in calls)
     messages = "1 message" if answers == 1 else f"{answers} messages"
-    return f"{messages}, {len(calls)} calls to the platform, {refused} refused by a rate limit"
+    return f"{messages}, {len(calls)} calls to {stage.name.title()}, {refused} refused by a rate limit"
 
 
 def width() -> int:
@@ -128,19 +149,3 @@ def _markdown(text: str) -> Markdown:
     rendered = Markdown(text)
     rendered.parsed = _PARSER.parse(text)
     return rendered
-
-
-def _bubble(message: Shown, *, live: bool = False) -> RenderableType:
-    bot = message.author == "bot"
-    name = "dragoman" if bot else "ada"
-    note = " is writing" if bot and live else ""
-    body: RenderableType = _markdown(message.text) if bot else Text(message.text)
-    return Group(
-        Panel(
-            body,
-            title=f"[b]{name}[/b]{note}",
-            title_align="left",
-            border_style="cyan" if bot else "green",
-            padding=(0, 1),
-        )
-    )

@@ -19,6 +19,11 @@ class Dialect:
     now: str
     skip_locked: str
 
+    def statement(self, sql: str, *parameters: str | float | None, guard: bool = False) -> "Statement":
+        """A statement of ours as this kind of database reads it."""
+        text = sql.format(serial=self.serial, now=self.now, skip_locked=self.skip_locked)
+        return Statement(sql=text, parameters=parameters, guard=guard)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:

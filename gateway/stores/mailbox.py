@@ -27,8 +27,10 @@ from gateway.inbound import (
     to_json,
 )
 from gateway.store import Stored, Work
+from gateway.stores import ticket
 from gateway.stores.database import Database, Row, Statement
-from gateway.stores.schema import CREATE_META, MIGRATIONS, READ_SCHEMA, WRITE_SCHEMA
+from gateway.stores.pairing import SqlPairings
+from gateway.stores.schema import migrate
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +59,8 @@ LOCK_KNOWN = "update gw_conv set id = id where id = $1"
 
 # Guard: new. Only messages and commands stay open; whatever else came has had its effect with this transaction.
 KEEP = """
-insert into gw_event(id, message, conv, kind, body, stored, done, waited) values($1, $2, $3, $4, $5, {now},
+insert into gw_event(id, message, conv, kind, body, ticket, expires, stored, done, waited)
+values($1, $2, $3, $4, $5, $6, {now} + $7, {now},
     case when $4 in ('message_received', 'command_received') then null else {now} end,
     case when exists(select 1 from gw_open where conv = $3) then 1 else 0 end)
 on conflict do nothing returning seq, waited"""
@@ -67,7 +70,7 @@ update gw_event set body = $3 where seq in (select seq from gw_fresh where conv 
 
 # What a person took back is known by its names alone.
 RETRACT = """
-update gw_event set body = '', done = {now}
+update gw_event set body = '', done = {now}, ticket = null, expires = null
 where seq in (select seq from gw_fresh where conv = $1 and message = $2) returning seq"""
 
 STOP = "update gw_event set stopped = 1 where seq = (select min(seq) from gw_open where conv = $1)"
@@ -96,7 +99,7 @@ FREE = "update gw_conv set owner = null, due = null where id = $1 and owner = $2
 # Counted before the work, so that a message which kills its process is known by its attempts.
 ATTEMPT = """
 update gw_event set attempts = attempts + 1 where seq = (select min(seq) from gw_open where conv = $1)
-returning seq, body, attempts, stopped, waited"""
+returning seq, body, case when expires > {now} then ticket end, attempts, stopped, waited, {now} - stored"""
 
 # Guard: still open.
 UNCOUNT = """
@@ -123,15 +126,18 @@ on conflict(event, number) do update set body = excluded.body"""
 
 # Guard: still open. A message is finished once.
 CLOSE = """
-update gw_event set done = {now} where seq in (select seq from gw_open where seq = $1 and conv = $2) returning seq"""
+update gw_event set done = {now}, ticket = null, expires = null
+where seq in (select seq from gw_open where seq = $1 and conv = $2) returning seq"""
 
 APPEND = "insert into gw_history(conv, event, body) values($1, $2, $3)"
 
-COUNT_OPEN = "select count(*) from gw_open"
+READ_COMMANDS = """
+select seq, body, case when expires > {now} then ticket end from gw_event
+where kind = 'command_received' and done is null order by seq"""
 
-READ_COMMANDS = "select seq, body from gw_event where kind = 'command_received' and done is null order by seq"
-
-CLOSE_COMMAND = "update gw_event set done = {now} where seq = $1 and kind = 'command_received' and done is null"
+CLOSE_COMMAND = """
+update gw_event set done = {now}, ticket = null, expires = null
+where seq = $1 and kind = 'command_received' and done is null"""
 
 # Ordered, so that both statements find the same events; one that grew old between them waits for the next batch.
 PRUNE_JOURNAL = """
@@ -146,6 +152,7 @@ class Mailbox:
     """A ``Store`` on any SQL database. The node's id is made anew at each opening and fences off the ones before."""
 
     def __init__(self, database: Database) -> None:
+        self.pairings = SqlPairings(database)
         self._database = database
         self._node = uuid4().hex
         self._may_be_due = True
@@ -158,8 +165,8 @@ class Mailbox:
         Raises:
             StoreError: the database refuses, or its schema is newer than this program.
         """
+        await migrate(database)
         mailbox = cls(database)
-        await mailbox._migrate()
         await mailbox._transaction(
             mailbox._statement(BURY_NODES), mailbox._statement(JOIN, mailbox._node), mailbox._statement(FREE_ORPHANS)
         )
@@ -172,7 +179,7 @@ class Mailbox:
         rows = await self._run(
             [
                 self._statement(lock, place),
-                self._guard(KEEP, inbound.event_id, message, place, inbound.type, _body(_trace(inbound))),
+                self._guard(KEEP, inbound.event_id, message, place, inbound.type, *_written(_trace(inbound))),
                 *self._effects(inbound, place),
             ]
         )
@@ -187,7 +194,7 @@ class Mailbox:
     async def open_commands(self) -> list[tuple[int, CommandReceived]]:
         """The commands that nobody has answered; see ``Store``."""
         (rows,) = await self._transaction(self._statement(READ_COMMANDS))
-        commands = [(sequence, _command(sequence, body)) for sequence, body in rows]
+        commands = [(sequence, _command(sequence, body, held)) for sequence, body, held in rows]
         return [(sequence, command) for sequence, command in commands if command is not None]
 
     async def close(self, sequence: int) -> None:
@@ -206,28 +213,27 @@ class Mailbox:
 
     async def load(self, conversation: str) -> Work | None:
         """What to do in a conversation of ours; see ``Store``."""
-        _, oldest, (open_here,), said, journal = await self._guarded(
+        _, oldest, said, journal = await self._guarded(
             conversation,
             self._guard(HOLD, conversation, self._node),
             self._statement(ATTEMPT, conversation),
-            self._statement(COUNT_OPEN_HERE, conversation),
             self._statement(READ_HISTORY, conversation),
             self._statement(READ_JOURNAL, conversation),
         )
         if not oldest:
             return None
-        sequence, body, attempt, stopped, waited = oldest[0]
+        sequence, body, held, attempt, stopped, waited, age = oldest[0]
         return Work(
             conversation=conversation,
             sequence=sequence,
-            message=_message(sequence, body),
+            message=_message(sequence, body, held),
             attempt=attempt,
-            waiting=open_here[0] - 1,
             history=tuple(entry for event, entry in said if event != sequence),
             said=tuple(entry for event, entry in said if event == sequence),
             journal=tuple(line for (line,) in journal),
             stopped=bool(stopped),
             waited=bool(waited),
+            age=max(0.0, age),
         )
 
     async def record(self, work: Work, lines: Mapping[int, str]) -> None:
@@ -263,16 +269,16 @@ class Mailbox:
         """Give a conversation back as it is; see ``Store``."""
         await self._give_back(conversation)
 
-    async def open_messages(self) -> int:
-        """How many messages are not finished; see ``Store``."""
-        ((row,),) = await self._transaction(self._statement(COUNT_OPEN))
-        return row[0]
-
     async def wait_due(self) -> None:
         """Wait for something to claim; see ``Store``."""
         await anyio.lowlevel.checkpoint()
         while not self._may_be_due:
             await self._woken.wait()
+
+    async def forget_tickets(self) -> float | None:
+        """Erase what has expired; see ``Store``."""
+        _, ((left,),) = await self._transaction(self._statement(ticket.FORGET), self._statement(ticket.NEXT))
+        return left
 
     async def prune(self, older_than: float) -> int:
         """Forget old finished events and their journals; see ``Store``. The age counts from when they were finished.
@@ -293,28 +299,13 @@ class Mailbox:
             if len(rows) < BATCH:
                 return pruned
 
-    async def _migrate(self) -> None:
-        _, found = await self._transaction(self._statement(CREATE_META), self._statement(READ_SCHEMA))
-        version, newest = int(found[0][0]) if found else 0, len(MIGRATIONS)
-        if version > newest:
-            msg = (
-                f"{self._database.name} has schema {version}, and this version of Dragoman knows {newest} at most:"
-                " update Dragoman, or configure another store"
-            )
-            raise StoreError(msg)
-        if version < newest:
-            steps = [self._statement(sql) for step in MIGRATIONS[version:] for sql in step]
-            await self._transaction(*steps, self._statement(WRITE_SCHEMA, str(newest)))
-
     def _wake(self) -> None:
         self._may_be_due = True
         self._woken.set()
         self._woken = anyio.Event()
 
     def _statement(self, sql: str, *parameters: str | float | None, guard: bool = False) -> Statement:
-        dialect = self._database.dialect
-        text = sql.format(serial=dialect.serial, now=dialect.now, skip_locked=dialect.skip_locked)
-        return Statement(sql=text, parameters=parameters, guard=guard)
+        return self._database.dialect.statement(sql, *parameters, guard=guard)
 
     def _guard(self, sql: str, *parameters: str | float | None) -> Statement:
         return self._statement(sql, *parameters, guard=True)
@@ -325,7 +316,7 @@ class Mailbox:
             case MessageReceived():
                 return [self._statement(SETTLE, place)]
             case MessageEdited(message=message):
-                return [self._statement(CHANGE, place, message.message_id, _body(message))]
+                return [self._statement(CHANGE, place, message.message_id, _written(message)[0])]
             case MessageDeleted(message_id=name):
                 return [self._statement(RETRACT, place, name), self._statement(SETTLE, place)]
             case CommandReceived(command="stop"):
@@ -395,17 +386,18 @@ def _trace(inbound: Inbound) -> Inbound:
     return inbound
 
 
-def _body(inbound: Inbound) -> str:
+def _written(inbound: Inbound) -> tuple[str, str | None, float | None]:
+    """The body, and apart from it the ticket and for how many seconds it is kept."""
     try:
-        return to_json(inbound)
+        return to_json(ticket.without(inbound)), *ticket.columns(inbound)
     except ValueError as error:
         msg = f"{inbound.event_id!r} was not stored, it is not valid Unicode: {error}"
         raise StoreError(msg) from error
 
 
-def _message(sequence: int, body: str) -> MessageReceived:
+def _message(sequence: int, body: str, held: str | None) -> MessageReceived:
     try:
-        inbound = from_json(body)
+        inbound = ticket.given_back(from_json(body), held)
     except ValueError as error:
         msg = f"event {sequence} cannot be read, another version of Dragoman wrote it: {error}"
         raise UnreadableError(msg, sequence) from error
@@ -415,10 +407,10 @@ def _message(sequence: int, body: str) -> MessageReceived:
     return inbound
 
 
-def _command(sequence: int, body: str) -> CommandReceived | None:
+def _command(sequence: int, body: str, held: str | None) -> CommandReceived | None:
     """None where only another version of Dragoman can read it; it waits for that one, and holds up nobody."""
     try:
-        inbound = from_json(body)
+        inbound = ticket.given_back(from_json(body), held)
     except ValueError as error:
         log.warning("command %d cannot be read, another version of Dragoman wrote it: %s", sequence, error)
         return None

@@ -1,5 +1,8 @@
 """The tables of the mailbox, and the steps from each version of them to the next. README.md explains them."""
 
+from gateway.error import StoreError
+from gateway.stores.database import Database
+
 # Each entry takes the schema one version further; what was released is never edited.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -32,6 +35,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             and not exists(select 1 from gw_journal where event = gw_event.seq)
             and not exists(select 1 from gw_history where conv = gw_event.conv and event = gw_event.seq)""",
     ),
+    (
+        "alter table gw_event add column ticket text",
+        "alter table gw_event add column expires double precision",
+        "create index gw_event_expires on gw_event(expires) where expires is not null",
+        """create table gw_pairing(
+            platform text not null, account text not null, person text not null, code text unique,
+            expires double precision, paired double precision, primary key(platform, account, person))""",
+    ),
 )
 
 # The one table that every version has.
@@ -41,3 +52,44 @@ READ_SCHEMA = "select value from gw_meta where key = 'schema'"
 
 WRITE_SCHEMA = """
 insert into gw_meta(key, value) values('schema', $1) on conflict(key) do update set value = excluded.value"""
+
+
+async def migrate(database: Database) -> None:
+    """Bring the tables up to date, making them where there are none, in one transaction.
+
+    Raises:
+        StoreError: the database refuses, or its schema is newer than this program.
+    """
+    version = await _version(database)
+    if version < len(MIGRATIONS):
+        steps = [database.dialect.statement(sql) for step in MIGRATIONS[version:] for sql in step]
+        written = database.dialect.statement(WRITE_SCHEMA, str(len(MIGRATIONS)))
+        await database.transaction([*steps, written])
+
+
+async def require(database: Database) -> None:
+    """Make sure that the tables are up to date, for whoever is a guest on them.
+
+    Raises:
+        StoreError: they are not, or the database refuses.
+    """
+    if await _version(database) < len(MIGRATIONS):
+        msg = f"{database.name} is not yet as this version of Dragoman needs it: start `dragoman run` with it once"
+        raise StoreError(msg)
+
+
+async def _version(database: Database) -> int:
+    """The version of the tables; 0 where there are none.
+
+    Raises:
+        StoreError: it is newer than this program, or the database refuses.
+    """
+    _, found = await database.transaction(list(map(database.dialect.statement, (CREATE_META, READ_SCHEMA)))) or ([], [])
+    version = int(found[0][0]) if found else 0
+    if version > len(MIGRATIONS):
+        msg = (
+            f"{database.name} has schema {version}, and this version of Dragoman knows {len(MIGRATIONS)} at most:"
+            " update Dragoman, or configure another store"
+        )
+        raise StoreError(msg)
+    return version

@@ -7,8 +7,6 @@ Rule 3: an answer is given after the commit that makes it true, and that commit 
 """
 
 import asyncio
-import fcntl
-import os
 import queue
 import sqlite3
 import threading
@@ -25,9 +23,12 @@ import anyio.to_thread
 from pydantic import ConfigDict
 
 from gateway.error import StoreError
-from gateway.store import Store
+from gateway.store import Pairings, Store
+from gateway.stores import file
 from gateway.stores.database import Dialect, Row, Statement
 from gateway.stores.mailbox import Mailbox
+from gateway.stores.pairing import SqlPairings
+from gateway.stores.schema import require
 
 GROUP = 256
 """How many transactions share a commit at most, so that the first of them is answered soon."""
@@ -35,7 +36,8 @@ GROUP = 256
 DIALECT = Dialect(serial="integer primary key autoincrement", now="$now", skip_locked="")
 
 # FULL: a commit is on the disk when it returns. fullfsync: the same on macOS, whose fsync stops in the drive's cache.
-PRAGMAS = ("journal_mode = wal", "synchronous = full", "fullfsync = on", "busy_timeout = 5000")
+# secure_delete: what is erased is written over with zeros.
+PRAGMAS = ("journal_mode = wal", "synchronous = full", "fullfsync = on", "secure_delete = on", "busy_timeout = 5000")
 
 # What a person can do, by the beginning of SQLite's name for the error.
 MENDS = {
@@ -79,10 +81,30 @@ def create_in_memory(now: Callable[[], float] = time.time) -> AbstractAsyncConte
     return _opened_in_memory(now)
 
 
+def pairings(settings: Settings, now: Callable[[], float] = time.time) -> AbstractAsyncContextManager[Pairings]:
+    """The pairings of the store in ``settings.path``, also while another process has that open; asyncio only.
+
+    Args:
+        settings: where it is.
+        now: Unix seconds; called in a thread.
+
+    Raises:
+        StoreError: on entering, where there is no such store, or it cannot be used.
+    """
+    return _opened_pairings(settings, now)
+
+
 @asynccontextmanager
 async def _opened(settings: Settings, now: Callable[[], float]) -> AsyncGenerator[Store]:
     async with SqliteDatabase(Path(settings.path), now) as database:
         yield await Mailbox.open(database)
+
+
+@asynccontextmanager
+async def _opened_pairings(settings: Settings, now: Callable[[], float]) -> AsyncGenerator[Pairings]:
+    async with SqliteDatabase(Path(settings.path), now, guest=True) as database:
+        await require(database)
+        yield SqlPairings(database)
 
 
 @asynccontextmanager
@@ -121,14 +143,18 @@ class _Job:
 
 
 class SqliteDatabase:
-    """A database file, locked for this process while the context is entered."""
+    """A database file, locked for this process while the context is entered.
+
+    A ``guest`` neither makes the file nor locks it: for a short transaction beside the process whose file it is.
+    """
 
     dialect = DIALECT
 
-    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path, now: Callable[[], float] = time.time, *, guest: bool = False) -> None:
         # Resolved, so that two ways to one file meet at one lock.
         self._path = path.expanduser().resolve()
         self._now = now
+        self._guest = guest
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._resources = ExitStack()
         self._closed = True
@@ -141,7 +167,10 @@ class SqliteDatabase:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         with ExitStack() as stack:
-            stack.enter_context(_locked(self._path))
+            if self._guest:
+                file.expect(self._path)
+            else:
+                stack.enter_context(file.locked(self._path))
             self._connection = stack.enter_context(_connected(self._path))
             self._resources = stack.pop_all()
         self._thread = threading.Thread(target=self._serve, name="dragoman-store", daemon=True)
@@ -272,32 +301,3 @@ def _connected(path: Path) -> Generator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise _store_error(error, str(path)) from error
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    """Hold ``PATH.lock``, and have the database's file readable by its owner only: it holds what people say."""
-    lock = Path(f"{path}.lock")
-    with ExitStack() as stack:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = _private(lock)
-            stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()}\n".encode())
-            os.close(_private(path))
-        except BlockingIOError as error:
-            msg = (
-                f"{path} is in use by process {lock.read_text().strip() or '(unknown)'}, which holds {lock}:"
-                " stop that process, or configure another path"
-            )
-            raise StoreError(msg) from error
-        except OSError as error:
-            msg = f"{path} cannot be used ({error}): check its folder's permissions, or configure another path"
-            raise StoreError(msg) from error
-        yield
-
-
-def _private(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

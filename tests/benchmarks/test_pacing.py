@@ -40,6 +40,7 @@ from gateway.address import Address
 from gateway.delivery import Delivery
 from gateway.event import AgentEnd, TextDelta, Usage
 from gateway.operation import EditMessage, Operation, Outcome, Performed, PostMessage, RateLimited
+from gateway.place import Place
 from gateway.reply import Reply
 from tests.properties.markdown import WORD, model_document
 
@@ -168,7 +169,9 @@ async def chat(delivery: Delivery, screen: Screen, address: Address, texts: Iter
     """One answer after the other; the next begins when the last is on the screen."""
     for number, text in enumerate(texts):
         answer = screen.answers[address] = Answer(text)
-        reply = Reply(address=address, capabilities=screen.capabilities, run_id="r", seed=f"{address.key} {number}")
+        reply = Reply(
+            place=Place(address=address, capabilities=screen.capabilities, seed=f"{address.key} {number}"), run_id="r"
+        )
         async with anyio.create_task_group() as showing:
             showing.start_soon(delivery.show, reply, screen)
             await anyio.sleep(THINKING)

@@ -25,6 +25,7 @@ from gateway.journal import Line, to_json
 from gateway.need import Need
 from gateway.operation import EditMessage, Operation, Outcome, Performed, PostMessage
 from gateway.pacer import Candidate, Key, Pacer
+from gateway.place import Place
 from gateway.reply import Reply
 from tests.properties.markdown import model_document
 
@@ -44,7 +45,7 @@ CAPABILITIES = create(Settings()).capabilities
 
 
 def reply_to(number: int) -> Reply:
-    return Reply(address=ADDRESS, capabilities=CAPABILITIES, run_id="r", seed=str(number))
+    return Reply(place=Place(address=ADDRESS, capabilities=CAPABILITIES, seed=str(number)), run_id="r")
 
 
 def performed(operation: Operation) -> Performed:

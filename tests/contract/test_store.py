@@ -19,7 +19,16 @@ import pytest
 from gateway import stores
 from gateway.address import Address
 from gateway.error import OwnershipLostError, StoreError, UnreadableError
-from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.inbound import (
+    Command,
+    CommandReceived,
+    Ignored,
+    Inbound,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Ticket,
+)
 from gateway.store import Store, Stored, Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
@@ -145,6 +154,10 @@ def command(what: Command, *, to: Address | None = None, event: str = "", name: 
     )
 
 
+def ticket(lifetime: float = 900, word: str = "swordfish") -> Ticket:
+    return Ticket(secret=word, lifetime=lifetime, opening="77", guest=True)
+
+
 def unreadable() -> MessageReceived:
     """A message of a kind that no version knows: nobody wrote it."""
     return replace(message(), user=cast("str", None))
@@ -182,7 +195,7 @@ async def test_what_is_new_is_kept(store: Store) -> None:
     sequences = [one.sequence for one in stored if one is not None]
     assert len(sequences) == len(inbounds)
     assert sequences == sorted(set(sequences))
-    assert await store.open_messages() == 1
+    assert await store.waiting(address().key) == 1
     assert (await take_one(store)).sequence == sequences[1]
 
 
@@ -191,10 +204,10 @@ async def test_an_event_is_kept_once(store: Store) -> None:
     assert await store.ingest(message("first", event="E"))
     assert not await store.ingest(message("again", event="E"))
     work = await take_one(store)
-    assert (work.message.text, work.waiting) == ("first", 0)
+    assert work.message.text == "first"
     await store.finish(work, [])
     assert not await store.ingest(message("after it was answered", event="E"))
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
     assert await store.claim(9) == []
 
 
@@ -204,7 +217,7 @@ async def test_a_message_is_kept_once_under_whatever_event_it_comes(store: Store
     assert not await store.ingest(message("the same as a message", name="M"))
     assert not await store.ingest(message("the same elsewhere", name="M", to=address("C2")))
     assert await store.claim(9) == [address().key]
-    assert await store.open_messages() == 1
+    assert await store.waiting(address().key) == 1
 
 
 @proves("ingest-concurrent-once")
@@ -218,7 +231,7 @@ async def test_of_deliveries_at_the_same_time_one_is_new(store: Store) -> None:
         for number in range(30):
             group.start_soon(deliver, number)
     assert sum(answer is not None for answer in answers) == 1
-    assert await store.open_messages() == 1
+    assert await store.waiting(address().key) == 1
 
 
 @proves("ignored-starts-nothing")
@@ -228,7 +241,7 @@ async def test_what_is_ignored_is_known_and_starts_nothing(store: Store) -> None
     assert not await store.ingest(Ignored(event_id="E", reason="an edit"))
     assert not await store.ingest(message(event="E"))
     assert await store.claim(9) == []
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
 
 
 @proves("behind")
@@ -280,7 +293,7 @@ async def test_what_waits_is_answered_as_it_reads_now(store: Store) -> None:
     assert await store.waiting(address().key) == 3
     await store.finish(await take_one(store), [])
     work = await take_one(store)
-    assert (work.message, work.waiting, work.attempt) == (twice.message, 1, 1)
+    assert (work.message, work.attempt) == (twice.message, 1)
 
 
 @proves("edit-waiting")
@@ -318,7 +331,7 @@ async def test_what_was_begun_is_not_changed_by_an_edit(store: Store) -> None:
     await store.finish(again, ["A"])
     assert not await behind(store, edit(sent, "D"))
     assert await store.ingest(sent) is None
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
     assert await store.claim(9) == []
 
 
@@ -349,7 +362,7 @@ async def test_an_edit_of_what_nobody_knows_or_of_a_command_starts_nothing(store
     assert not await behind(store, edit(message(name="M"), "B"))
     assert not await behind(store, edit(message(name="N"), "in another conversation"))
     work = await take_one(store)
-    assert (work.message.text, await store.open_messages()) == ("elsewhere", 1)
+    assert (work.message.text, await store.waiting(address("C2").key)) == ("elsewhere", 1)
     assert [given for _, given in await store.open_commands()] == [asked]
     assert not await behind(store, unknown.message)
 
@@ -365,7 +378,7 @@ async def test_what_was_taken_back_is_not_answered(bench: Bench) -> None:
         assert await store.ingest(taken) is None
         assert await store.waiting(address().key) == 2
         work = await take_one(store)
-        assert (work.message.text, work.waiting) == ("A", 1)
+        assert work.message.text == "A"
         await store.finish(work, [])
     async with bench.open() as store:
         assert await store.ingest(second) is None
@@ -379,7 +392,7 @@ async def test_where_all_was_taken_back_nothing_is_due(store: Store) -> None:
     await store.ingest(sent)
     assert await behind(store, deletion(sent))
     assert await store.claim(9) == []
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
 
 
 @proves("delete-waiting")
@@ -463,13 +476,13 @@ async def test_a_command_is_nobodys_work(store: Store) -> None:
     for what in ("status", "help", "stop", "new"):
         assert not await behind(store, command(what))
     assert await store.claim(9) == []
-    assert (await store.open_messages(), await store.waiting(address().key)) == (0, 0)
+    assert await store.waiting(address().key) == 0
     assert not await behind(store, message("A"))
     for what in ("status", "help"):
         assert await behind(store, command(what))
     assert await behind(store, message("B"))
     work = await take_one(store)
-    assert (work.message.text, work.waiting, work.stopped) == ("A", 1, False)
+    assert (work.message.text, work.stopped) == ("A", False)
     with pytest.raises(OwnershipLostError):
         await store.reject(work.conversation, (await store.open_commands())[0][0])
     await store.finish(work, [])
@@ -649,17 +662,6 @@ async def test_each_load_is_an_attempt(bench: Bench) -> None:
         assert (await take_one(store)).attempt == 3
 
 
-@proves("load-waiting")
-async def test_work_says_how_many_wait_behind_it(store: Store) -> None:
-    for text in ("A", "B", "C"):
-        await store.ingest(message(text))
-    await store.ingest(message(to=address("C2")))
-    first, other = await take(store, 2)
-    assert (first.waiting, other.waiting) == (2, 0)
-    await store.finish(first, [])
-    assert (await take_one(store)).waiting == 1
-
-
 @proves("waiting")
 async def test_how_many_are_open_can_be_asked_by_anybody(store: Store) -> None:
     key = address().key
@@ -691,6 +693,96 @@ async def test_what_went_in_comes_out(store: Store, text: str) -> None:
     await store.finish(work, ["", text])
     await store.ingest(message(to=sent.address))
     assert (await take_one(store)).history == (text, "", text)
+
+
+@proves("load-age")
+async def test_work_says_how_old_it_is_also_over_a_restart(bench: Bench) -> None:
+    async with bench.open() as store:
+        await store.ingest(message())
+        work = await take_one(store)
+        assert 0 < work.age < 60
+        bench.clock.time += HOUR
+        await store.postpone(work)
+    async with bench.open() as store:
+        assert HOUR < (await take_one(store)).age < HOUR + 60
+
+
+@proves("load-age")
+async def test_nothing_is_younger_than_new_where_the_clock_was_set_back(bench: Bench, store: Store) -> None:
+    await store.ingest(message())
+    bench.clock.time -= HOUR
+    assert (await take_one(store)).age == 0
+
+
+@proves("ticket-lives")
+@pytest.mark.parametrize("word", ["", "swordfish", "a\nb\0'; --{now} $1", "漢字"])
+async def test_a_ticket_comes_with_its_message_while_it_lives_over_restarts(bench: Bench, word: str) -> None:
+    sent = replace(message("A"), ticket=ticket(word=word))
+    asked = replace(command("help"), ticket=ticket(word=word))
+    async with bench.open() as store:
+        await store.ingest(sent)
+        await store.ingest(asked)
+        assert (await take_one(store)).message == sent
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.message, work.attempt) == (sent, 2)
+        assert [given for _, given in await store.open_commands()] == [asked]
+        bench.clock.time += 1000
+        assert [given for _, given in await store.open_commands()] == [replace(asked, ticket=None)]
+        await store.postpone(work)
+        assert (await take_one(store)).message == replace(sent, ticket=None)
+
+
+@proves("ticket-lives")
+async def test_an_edited_message_keeps_the_ticket_that_it_came_with(store: Store) -> None:
+    sent = replace(message("A"), ticket=ticket())
+    await store.ingest(sent)
+    await store.ingest(edit(replace(sent, ticket=None), "B"))
+    await store.ingest(edit(replace(sent, ticket=ticket(word="another")), "C"))
+    edited = (await take_one(store)).message
+    assert (edited.text, edited.ticket) == ("C", ticket())
+
+
+@proves("ticket-forgotten")
+async def test_tickets_that_expired_are_forgotten_and_the_next_is_said(bench: Bench, store: Store) -> None:
+    assert await store.forget_tickets() is None
+    await store.ingest(message())
+    assert await store.forget_tickets() is None
+    short, long = replace(message(), ticket=ticket(100)), replace(command("help"), ticket=ticket(1000))
+    await store.ingest(short)
+    await store.ingest(long)
+    left = await store.forget_tickets()
+    assert left is not None
+    assert 90 < left < 100
+    bench.clock.time += left
+    left = await store.forget_tickets()
+    assert left is not None
+    assert 890 < left <= 900
+    bench.clock.time -= HOUR  # forgotten is forgotten, whatever the clock says
+    await store.finish(await take_one(store), [])
+    assert (await take_one(store)).message == replace(short, ticket=None)
+    bench.clock.time += HOUR + left
+    assert await store.forget_tickets() is None
+
+
+@proves("ticket-forgotten")
+@pytest.mark.parametrize("end", ["finish", "reject", "close", "delete"])
+async def test_the_ticket_of_what_is_done_is_forgotten_at_once(store: Store, end: str) -> None:
+    sent: MessageReceived | CommandReceived = message() if end != "close" else command("help")
+    stored = await store.ingest(replace(sent, ticket=ticket()))
+    assert stored is not None
+    assert await store.forget_tickets() is not None
+    match end:
+        case "finish":
+            await store.finish(await take_one(store), [])
+        case "reject":
+            work = await take_one(store)
+            await store.reject(work.conversation, work.sequence)
+        case "close":
+            await store.close(stored.sequence)
+        case _:
+            await store.ingest(deletion(cast("MessageReceived", sent)))
+    assert await store.forget_tickets() is None
 
 
 @proves("record")
@@ -760,7 +852,7 @@ async def test_nothing_is_written_of_what_is_given_back_or_closed(store: Store) 
 async def test_finishing_appends_closes_and_gives_back(store: Store) -> None:
     await store.ingest(message("A"))
     await store.finish(await take_one(store), ["A", "answer to A"])
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
     assert await store.claim(1) == []
     await store.ingest(message("B"))
     work = await take_one(store)
@@ -819,7 +911,7 @@ async def test_what_is_released_is_due_again_as_it_was(store: Store) -> None:
     first = await take_one(store)
     await store.release(first.conversation)
     again = await take_one(store)
-    assert (again.sequence, again.message, again.waiting) == (first.sequence, first.message, 1)
+    assert (again.sequence, again.message) == (first.sequence, first.message)
 
 
 @proves("postpone")
@@ -829,9 +921,9 @@ async def test_what_is_postponed_is_due_again_as_if_nobody_had_tried(bench: Benc
             await store.ingest(message("A", event="A", name="A"))
             await store.ingest(message("B", event="B", name="B"))
             work = await take_one(store)
-            assert (work.message.text, work.attempt, work.waiting, work.history) == ("A", 1, 1, ()), restart
+            assert (work.message.text, work.attempt, work.history) == ("A", 1, ()), restart
             await store.postpone(work)
-            assert await store.open_messages() == 2
+            assert await store.waiting(address().key) == 2
 
 
 @proves("postpone")
@@ -860,7 +952,7 @@ async def test_a_message_is_postponed_once_and_never_when_it_is_closed(store: St
     with pytest.raises(OwnershipLostError):
         await store.postpone(first)
     await store.finish(second, ["B"])  # it is still ours
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
 
 
 @proves("load-unreadable")
@@ -875,7 +967,7 @@ async def test_what_cannot_be_read_is_named_and_stays_open(store: Store) -> None
             await store.load(conversation)
         assert caught.value.sequence > first.sequence
         await store.release(conversation)
-    assert await store.open_messages() == 1
+    assert await store.waiting(address().key) == 1
 
 
 @proves("load-unreadable")
@@ -902,10 +994,10 @@ async def test_what_is_rejected_is_closed_and_the_next_message_handed_out(bench:
         with pytest.raises(UnreadableError) as caught:
             await store.load(conversation)
         await store.reject(conversation, caught.value.sequence)
-        assert await store.open_messages() == 1
+        assert await store.waiting(address().key) == 1
     async with bench.open() as store:
         work = await take_one(store)
-        assert (work.message.text, work.attempt, work.waiting) == ("C", 1, 0)
+        assert (work.message.text, work.attempt) == ("C", 1)
         assert work.history == ("A", "answer to A")
         assert not await store.ingest(spoilt)
 
@@ -923,7 +1015,7 @@ async def test_a_message_is_rejected_once_and_only_in_its_own_conversation(store
     with pytest.raises(OwnershipLostError):
         await store.finish(first, ["late"])
     await store.finish(other, [])
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
     assert await store.claim(9) == []
 
 
@@ -989,7 +1081,7 @@ async def test_everything_that_makes_due_wakes_whoever_waits(store: Store) -> No
     await store.ingest(message())
     work = await until_due(lambda: store.reject(work.conversation, work.sequence))
     await store.wait_due()  # a claim that got all it asked for may have left some
-    assert work.waiting == 0
+    assert await store.waiting(work.conversation) == 1
 
 
 @proves("wait-wakes")
@@ -1149,7 +1241,7 @@ async def test_a_cancelled_finish_is_whole_or_was_not(store: Store) -> None:
         await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
     await store.ingest(message("B"))
-    finished = await store.open_messages() == 1
+    finished = await store.waiting(address().key) == 1
     if not finished:
         await store.release(work.conversation)
     work = await take_one(store)
@@ -1162,7 +1254,7 @@ async def test_who_is_cancelled_before_asking_asks_nothing(store: Store) -> None
         scope.cancel()
         await store.ingest(message())
     assert scope.cancelled_caught
-    assert await store.open_messages() == 0
+    assert await store.waiting(address().key) == 0
 
 
 def test_every_requirement_has_a_test_and_every_test_a_requirement() -> None:

@@ -180,7 +180,7 @@ def test_headless_says_in_a_line_what_it_took(tmp_path: Path) -> None:
     (tmp_path / "answer.md").write_text("Yes.", encoding="utf-8")
     done = dragoman("play", "--headless", "--script", "answer.md", "--time-scale", "60", cwd=tmp_path)
     assert done.stdout.startswith("1 message, ")
-    assert done.stdout.endswith(" calls to the platform, 0 refused by a rate limit\n")
+    assert done.stdout.endswith(" calls to Slack, 0 refused by a rate limit\n")
 
 
 def test_the_terminal_shows_the_conversation(tmp_path: Path) -> None:

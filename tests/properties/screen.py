@@ -158,8 +158,9 @@ class Screen:
     def _begin_change(self, operation: Operation) -> None:
         match operation:
             case EditMessage():
-                assert self.capabilities.surface != "post", "an edit where nothing is edited"
                 shown = self.messages[operation.message_id]
+                begins = not shown.text or shown.unheard or not shown.sure  # it was there for us
+                assert self.capabilities.surface != "post" or begins, "an edit where nothing is edited"
                 assert not shown.streams or shown.deleted, "an edit of a stream that is open"
                 same = (shown.text, shown.markup) == (operation.text, operation.markup)
                 assert shown.deleted or not shown.sure or shown.unheard or not same, "an edit that changes nothing"
@@ -225,8 +226,8 @@ class Screen:
             shown.sure = False
 
     def visible(self) -> list[Shown]:
-        """What people see."""
-        return [shown for shown in self.messages.values() if shown.there]
+        """What people see. What the platform put there for us and shows nothing yet is not worth a look."""
+        return [shown for shown in self.messages.values() if shown.there and shown.text]
 
     def _target(self, operation: Operation) -> Shown | None:
         return self.messages.get(getattr(operation, "message_id", ""))

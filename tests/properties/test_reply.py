@@ -44,9 +44,11 @@ from gateway.event import (
     TurnStart,
     Usage,
 )
+from gateway.inbound import Ticket
 from gateway.journal import Line
 from gateway.need import Priority
 from gateway.operation import DeleteMessage, EditMessage, PostMessage, ReadThread, StartStream, Unknown
+from gateway.place import Place
 from gateway.reply import DOUBTS, Reply
 from tests.conftest import SOAK
 from tests.properties.screen import BUDGETS, Fate, Screen, Shown, leaves_fence_open
@@ -168,6 +170,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
         patience=st.sampled_from([50, 100, 10_000, 10_000, 10_000]),
         reconciliation=st.sampled_from(["read", "nonce", "none"]),
         unknown_outcome=st.sampled_from(["repeat", "skip"]),
+        opened=st.sampled_from([False, False, True]),
     )
     def begin(  # noqa: PLR0917 - hypothesis passes them by name
         self,
@@ -178,6 +181,8 @@ class ReplyOnScreen(RuleBasedStateMachine):
         patience: int,
         reconciliation: Reconciliation,
         unknown_outcome: UnknownOutcome,
+        *,
+        opened: bool,
     ) -> None:
         self.capabilities = Capabilities(
             surface=surface,
@@ -190,6 +195,9 @@ class ReplyOnScreen(RuleBasedStateMachine):
             unknown_outcome=unknown_outcome,
         )
         self.screen = Screen(self.capabilities, patience)
+        self.ticket = Ticket(secret="s", lifetime=900.0, opening="@", guest=False) if opened else None
+        if opened:
+            self.screen.messages["@"] = Shown("", markup=True, nonce="")
         self.may_cut_again = patience < bubble
         self.reply = self.new_reply()
 
@@ -364,16 +372,15 @@ class ReplyOnScreen(RuleBasedStateMachine):
         assert self.reply.done, "it never ends"
         self.screen.land()
         if self.reply.failure is None:
+            assert all(each.text or each.stays or not each.there for each in self.screen.messages.values()), "it waits"
             self.compare()
 
     # The shell.
 
     def new_reply(self) -> Reply:
         return Reply(
-            address=ADDRESS,
-            capabilities=self.capabilities,
+            place=Place(address=ADDRESS, capabilities=self.capabilities, seed="s", ticket=self.ticket),
             run_id="r1",
-            seed="s",
             draft=self.draft,
             lines=[journal.from_json(line) for line in self.lines.values()],
         )

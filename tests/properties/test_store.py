@@ -24,18 +24,21 @@ from gateway.inbound import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    Ticket,
 )
 from gateway.store import Store, Stored, Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase, Settings, create
 
 T = TypeVar("T")
+Given = TypeVar("Given", MessageReceived, CommandReceived)
 HOUR = 3600.0
 
 # Few names, so that they meet again.
 NAMES = st.integers(0, 30).map(str)
 ALL_PLACES = [Address(platform="p", account="a", channel="c", thread=t) for t in (None, "", "1", "2")]
 PLACES = st.sampled_from(ALL_PLACES)
+TICKETS = st.builds(Ticket, secret=st.text(), lifetime=st.floats(1, 40), opening=NAMES, guest=st.booleans())
 
 
 COMMANDS: tuple[Command, ...] = get_args(Command)
@@ -44,7 +47,13 @@ COMMANDS: tuple[Command, ...] = get_args(Command)
 @st.composite
 def messages(draw: st.DrawFn) -> MessageReceived:
     return MessageReceived(
-        event_id=draw(NAMES), message_id=draw(NAMES), address=draw(PLACES), user="u", text=draw(st.text()), direct=False
+        event_id=draw(NAMES),
+        message_id=draw(NAMES),
+        address=draw(PLACES),
+        user="u",
+        text=draw(st.text()),
+        direct=False,
+        ticket=draw(st.none() | TICKETS),
     )
 
 
@@ -67,6 +76,7 @@ def inbounds(draw: st.DrawFn) -> Inbound:
                 user="u",
                 command=command,
                 direct=False,
+                ticket=message.ticket,
             )
         case _:
             return message
@@ -79,6 +89,7 @@ class Mail:
     event: str
     message: MessageReceived
     waited: bool
+    stored: float
     attempts: int = 0
     stopped: bool = False
     left_behind: bool = False  # `new` came after it
@@ -90,6 +101,11 @@ class Mail:
         return not (self.attempts or self.said or self.journal)
 
 
+def at(now: float, given: Given, stored: float) -> Given:
+    """A message or a command as it is handed out: with its ticket only while that lives."""
+    return given if given.ticket is None or now < stored + given.ticket.lifetime else replace(given, ticket=None)
+
+
 class Model:
     """What a store must know, in the plainest form."""
 
@@ -97,7 +113,7 @@ class Model:
         self.finished_at: dict[str, float | None] = {}  # by event id; none where it is open
         self.message_of: dict[str, str] = {}  # by event id
         self.open: dict[str, list[Mail]] = {place.key: [] for place in ALL_PLACES}
-        self.commands: list[CommandReceived] = []
+        self.commands: list[tuple[CommandReceived, float]] = []
         self.history: dict[str, list[str]] = {place.key: [] for place in ALL_PLACES}
         self.line: list[str] = []  # conversations that are due or owned, longest due first
         self.owned: list[str] = []
@@ -114,7 +130,7 @@ class Model:
                 self.finished_at[inbound.event_id] = now
                 fresh = self.fresh(message.address.key, message.message_id)
                 for mail in fresh:
-                    mail.message = message
+                    mail.message = replace(message, ticket=mail.message.ticket)
                 return bool(fresh)
             case MessageDeleted():
                 self.finished_at[inbound.event_id] = now
@@ -127,18 +143,18 @@ class Model:
                     return None
                 self.finished_at[inbound.event_id] = None
                 self.message_of[inbound.event_id] = inbound.message_id
-                return self.keep(inbound)
+                return self.keep(inbound, now)
 
-    def keep(self, inbound: MessageReceived | CommandReceived) -> bool:
+    def keep(self, inbound: MessageReceived | CommandReceived, now: float) -> bool:
         key = inbound.address.key
         mails = self.open[key]
         behind = bool(mails)
         if isinstance(inbound, MessageReceived):
-            mails.append(Mail(event=inbound.event_id, message=inbound, waited=behind))
+            mails.append(Mail(event=inbound.event_id, message=inbound, waited=behind, stored=now))
             if key not in self.line:
                 self.line.append(key)
             return behind
-        self.commands.append(inbound)
+        self.commands.append((inbound, now))
         if mails and inbound.command in {"stop", "new"}:
             mails[0].stopped = True
         if inbound.command == "new":
@@ -172,6 +188,18 @@ class Model:
         if not mail.left_behind:
             self.history[key] += [*mail.said, *entries]
         self.give_back(key)
+
+    def forget_tickets(self, now: float) -> float | None:
+        """Take away what has expired; in how many seconds the next one will."""
+        for mail in self.mails():
+            mail.message = at(now, mail.message, mail.stored)
+        self.commands = [(at(now, command, stored), stored) for command, stored in self.commands]
+        given = [*((mail.message, mail.stored) for mail in self.mails()), *self.commands]
+        ends = [stored + one.ticket.lifetime for one, stored in given if one.ticket is not None]
+        return min(ends) - now if ends else None
+
+    def mails(self) -> list[Mail]:
+        return [mail for mails in self.open.values() for mail in mails]
 
     def prune(self, before: float) -> int:
         old = [event for event, finished in self.finished_at.items() if finished is not None and finished < before]
@@ -260,9 +288,10 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.model.commands)
     @rule(data=st.data())
     def close(self, data: st.DataObject) -> None:
-        sequence, command = data.draw(st.sampled_from(self.run(self.store.open_commands())))
+        position = data.draw(st.integers(0, len(self.model.commands) - 1))
+        sequence, _ = self.run(self.store.open_commands())[position]
         self.run(self.store.close(sequence))
-        self.model.commands.remove(command)
+        command, _ = self.model.commands.pop(position)
         self.model.finished_at[command.event_id] = self.time
 
     @rule(limit=st.integers(0, 3))
@@ -279,11 +308,12 @@ class StoreMachine(RuleBasedStateMachine):
         if not self.model.open[key]:  # it was taken back
             assert work is None
             return
-        mail, *others = self.model.open[key]
+        mail = self.model.open[key][0]
         mail.attempts += 1
         assert work is not None
-        assert (work.conversation, work.message, work.attempt) == (key, mail.message, mail.attempts)
-        assert (work.waiting, work.waited, work.stopped) == (len(others), mail.waited, mail.stopped)
+        message = at(self.time, mail.message, mail.stored)
+        assert (work.conversation, work.message, work.attempt) == (key, message, mail.attempts)
+        assert (work.age, work.waited, work.stopped) == (self.time - mail.stored, mail.waited, mail.stopped)
         assert (work.history, work.said) == (tuple(self.model.history[key]), tuple(mail.said))
         assert work.journal == tuple(mail.journal[number] for number in sorted(mail.journal))
         self.works[key] = work
@@ -367,6 +397,12 @@ class StoreMachine(RuleBasedStateMachine):
         self.works.clear()
         self.enter()
 
+    @rule(seconds=st.floats(0, 20))
+    def forget_tickets(self, seconds: float) -> None:
+        self.time += seconds
+        left = self.run(self.store.forget_tickets())
+        assert left == self.model.forget_tickets(self.time)
+
     @rule(hours=st.floats(0, 60))
     def prune(self, hours: float) -> None:
         self.time += hours * HOUR
@@ -379,8 +415,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def all_that_is_open_is_known(self) -> None:
-        assert self.run(self.store.open_messages()) == sum(map(len, self.model.open.values()))
-        assert [command for _, command in self.run(self.store.open_commands())] == self.model.commands
+        asked = [command for _, command in self.run(self.store.open_commands())]
+        assert asked == [at(self.time, command, stored) for command, stored in self.model.commands]
 
     @rule(place=PLACES)
     def ask_how_many_are_open(self, place: Address) -> None:
@@ -394,11 +430,12 @@ class StoreMachine(RuleBasedStateMachine):
                 (key,) = self.model.owned
                 work = self.run(self.store.load(key))
                 assert work is not None
-                assert work.message == self.model.open[key][0].message
+                mail = self.model.open[key][0]
+                assert work.message == at(self.time, mail.message, mail.stored)
                 self.run(self.store.finish(work, []))
                 self.model.finish(key, [], self.time)
             assert self.run(self.store.claim(9)) == []
-            assert self.run(self.store.open_messages()) == 0
+            assert not any(self.run(self.store.waiting(place.key)) for place in ALL_PLACES)
         finally:
             self.leave()
             self.runner.close()

@@ -9,3 +9,4 @@ from adapters.loopback.slack.ping import Ping as Ping
 from adapters.loopback.slack.workspace import Channel as Channel
 from adapters.loopback.slack.workspace import User as User
 from adapters.loopback.slack.workspace import Workspace as Workspace
+from adapters.loopback.slack.venue import open_venue as open_venue

@@ -21,6 +21,7 @@ from gateway.operation import (
     RateLimited,
     ReadThread,
     Said,
+    ShowTyping,
     StartStream,
     ThreadRead,
     UnmarkWaiting,
@@ -32,7 +33,11 @@ ACCOUNT = Budget(name="posts", scope="account", rate=4.0, burst=4)
 MESSAGE = Budget(name="message", scope="message", rate=1 / 1.2, burst=1)
 EDITS = Budget(name="edit", scope="account", rate=0.75, burst=3)
 
-CAPABILITIES = Capabilities(surface="edit", unit="cp", bubble=800, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE))
+READS = Budget(name="read", scope="account", rate=1000.0, burst=1000)
+
+CAPABILITIES = Capabilities(
+    surface="edit", unit="cp", bubble=800, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE), read=(READS,)
+)
 
 
 EVERYBODY = Allow(users=frozenset({ANY}), channels=frozenset({ANY}))
@@ -166,6 +171,8 @@ class Chat:
                 self.marked.add(operation.message_id)
             case UnmarkWaiting():
                 self.marked.discard(operation.message_id)
+            case ShowTyping():
+                return Performed(message_id="")
             case _:
                 msg = f"no chat of this kind does {operation}"
                 raise AssertionError(msg)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import TaskGroup
 
-from gateway import history
+from gateway import access, history
 from gateway.adapter import Capabilities, Receive
 from gateway.address import Address
 from gateway.conversation import Conversations, RunEnded
@@ -16,10 +16,10 @@ from gateway.delivery import Delivery
 from gateway.error import StoreError
 from gateway.event import Envelope
 from gateway.history import Asked
-from gateway.inbound import CommandReceived, Inbound
+from gateway.inbound import CommandReceived, Inbound, MessageReceived
 from gateway.operation import Operation, Outcome, Unknown
 from gateway.platform import Platform
-from gateway.store import Stored, Work
+from gateway.store import Pairings, Stored, Work
 from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
@@ -32,8 +32,13 @@ class Reluctant:
     """A store that refuses what it is told to, as often as it is told to, and knows when it was asked for what."""
 
     store: Mailbox
+    database: MemoryDatabase
     refusals: defaultdict[str, list[StoreError]] = field(default_factory=lambda: defaultdict(list))
     asked: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def pairings(self) -> Pairings:
+        return self.store.pairings
 
     async def ingest(self, inbound: Inbound) -> Stored | None:
         return await self.store.ingest(inbound)
@@ -81,7 +86,13 @@ class Reluctant:
         await self.store.release(conversation)
 
     async def open_messages(self) -> int:
-        return await self.store.open_messages()
+        """How many there are that somebody waits for."""
+        rows = await self.database.transaction([Statement(sql="select count(*) from gw_open")])
+        assert rows is not None
+        return rows[0][0][0]
+
+    async def forget_tickets(self) -> float | None:
+        return await self.store.forget_tickets()
 
     async def wait_due(self) -> None:
         await self.store.wait_due()
@@ -169,7 +180,7 @@ async def house(
     chat = chat or Chat(latency=0.0)
     link = Link(chat)
     with MemoryDatabase() if database is None else nullcontext(database) as kept:
-        store, delivery = Reluctant(await Mailbox.open(kept)), delivery or Delivery()
+        store, delivery = Reluctant(await Mailbox.open(kept), kept), delivery or Delivery()
 
         def watch(seen: Envelope | RunEnded) -> None:
             if isinstance(seen, RunEnded):
@@ -182,6 +193,7 @@ async def house(
             agent=agent(model, history_characters),
             delivery=delivery,
             platforms={"chat": platform(link)} if platforms is None else platforms,
+            admits=admits,
             watch=watch,
             limit=limit,
         )
@@ -193,6 +205,11 @@ async def house(
                 tasks.start_soon(delivery.run)
                 yield rooms, tasks
                 tasks.cancel_scope.cancel()
+
+
+async def admits(platform: Platform, message: MessageReceived) -> bool:
+    """As the configuration says, and nobody else."""
+    return access.admits(platform.allow, message)
 
 
 async def finish(rooms: House) -> None:

@@ -7,6 +7,7 @@ from tests.cases import case
 
 USERS = Ids(name="allow_users", pattern="U[0-9]+", find="Look at the profile.")
 CHANNELS = Ids(name="allow_channels", pattern="C[0-9]+", find="Look at the channel.")
+SPACES = Ids(name="allow_guilds", pattern="G[0-9]+", find="Look at the guild.")
 
 
 def message(user: str, channel: str, *, direct: bool = False) -> MessageReceived:
@@ -76,6 +77,26 @@ def test_an_empty_list_is_said_with_the_mend() -> None:
     (direct,) = warnings(rule(("U1",)), users=USERS, channels=CHANNELS)
     assert "Only direct messages" in direct
     assert "allow_channels is empty. Look at the channel." in direct
+
+
+def test_where_strangers_can_be_paired_an_empty_list_says_so() -> None:
+    (told,) = warnings(rule((), ("C1",)), users=USERS, channels=CHANNELS, pairing=True)
+    assert "but strangers whom you pair" in told
+    assert "dragoman pair" in told
+    assert told.endswith('allow_users is empty. Look at the profile. "*" means everybody.')
+    assert warnings(rule(("U1",), ("C1",)), users=USERS, channels=CHANNELS, pairing=True) == ()
+
+
+def test_a_space_counts_as_its_channels_and_its_ids_are_looked_at_too() -> None:
+    def told(*spaces: str) -> tuple[str, ...]:
+        allow = Allow(users=frozenset({"U1"}), spaces=frozenset(spaces))
+        return warnings(allow, users=USERS, channels=CHANNELS, spaces=SPACES)
+
+    assert told("G1") == ()
+    (name,) = told("my guild")
+    assert name == '"my guild" in allow_guilds is not an id and allows nothing: names do not count. Look at the guild.'
+    (empty,) = told()
+    assert "allow_channels and allow_guilds are empty. Look at the channel. Look at the guild." in empty
 
 
 def test_a_name_is_said_to_be_no_id() -> None:

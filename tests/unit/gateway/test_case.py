@@ -42,6 +42,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
+from gateway.place import Place
 from gateway.provider import UserMessage
 from gateway.reply import Reply
 from gateway.stores.mailbox import DEDUPE_SECONDS, Mailbox
@@ -75,7 +76,7 @@ def called(number: int, *, name: str = "look") -> list[Event]:
 
 async def shown(chat: Chat, events: Sequence[Event], *, pace: float = 0.0) -> Reply:
     """A reply that is told these events, one each ``pace`` seconds, when it is on the screen."""
-    reply = Reply(address=place(), capabilities=chat.capabilities, run_id="r1", seed="m1")
+    reply = Reply(place=Place(address=place(), capabilities=chat.capabilities, seed="m1"), run_id="r1")
     delivery = Delivery()
     with anyio.fail_after(10_000):
         async with anyio.create_task_group() as around:

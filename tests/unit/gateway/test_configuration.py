@@ -24,6 +24,7 @@ id = 'built-in'
 system_prompt = 'prompts/system.md'
 concurrent_runs = 50
 history_characters = 1000
+pairing = true
 
 [pacing]
 time_scale = 1.0
@@ -56,7 +57,7 @@ def test_without_a_file_everything_is_built_in() -> None:
 def test_a_key_that_is_not_written_is_the_built_in_one() -> None:
     mine = configuration("\n[agent]\nconcurrent_runs = 5\n")
     assert mine.read("agent", AgentSettings) == AgentSettings(
-        id="built-in", system_prompt="prompts/system.md", concurrent_runs=5, history_characters=1000
+        id="built-in", system_prompt="prompts/system.md", concurrent_runs=5, history_characters=1000, pairing=True
     )
     assert mine.value("agent", "id") == "built-in"
     assert mine.place("agent", "concurrent_runs") == "my/own.toml:3"

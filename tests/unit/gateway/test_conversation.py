@@ -27,7 +27,7 @@ from gateway.reply import DOUBTS, Reply
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from tests.unit.gateway.chat import CAPABILITIES, Chat, command, message, place, platform
-from tests.unit.gateway.house import House, asked, finish, house, kill
+from tests.unit.gateway.house import House, admits, asked, finish, house, kill
 from tests.unit.gateway.model import Bug, Model, agent, broken, native, spoken, whole
 
 pytestmark = pytest.mark.virtual_time
@@ -422,6 +422,7 @@ async def test_messages_that_waited_for_their_platform_are_answered_however_ofte
                 agent=agent(model),
                 delivery=delivery,
                 platforms=platforms,
+                admits=admits,
                 watch=lambda _: None,
                 limit=1,
             )

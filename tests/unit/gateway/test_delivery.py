@@ -25,6 +25,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
+from gateway.place import Place
 from gateway.reply import DOUBTS, LATE, Reply
 from tests.unit.gateway.chat import CAPABILITIES, EDITS, Chat, place, with_surface_post
 from tests.unit.gateway.model import Bug
@@ -36,7 +37,7 @@ HOUR = 3600.0
 
 
 def reply_at(address: Address, chat: Chat) -> Reply:
-    return Reply(address=address, capabilities=chat.capabilities, run_id="r1")
+    return Reply(place=Place(address=address, capabilities=chat.capabilities), run_id="r1")
 
 
 def answered(text: str, address: Address, chat: Chat) -> Reply:
@@ -348,7 +349,7 @@ class Faulty(Reply):
 
 
 def faulty(fails_at: str, address: Address, chat: Chat) -> Reply:
-    reply = Faulty(address=address, capabilities=chat.capabilities, run_id="r1")
+    reply = Faulty(place=Place(address=address, capabilities=chat.capabilities), run_id="r1")
     reply.fails_at = fails_at
     reply.feed(TextDelta(block_id="b0", text="one " * 500))
     return reply

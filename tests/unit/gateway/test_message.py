@@ -6,7 +6,7 @@ from gateway import journal
 from gateway.adapter import Capabilities
 from gateway.address import Address
 from gateway.draft import Piece
-from gateway.message import PLACEHOLDER, WHOLE, Message, Place, Standing
+from gateway.message import PLACEHOLDER, WHOLE, Message, Standing
 from gateway.operation import (
     AppendText,
     DeleteMessage,
@@ -20,6 +20,7 @@ from gateway.operation import (
     StartStream,
     Unknown,
 )
+from gateway.place import Place
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.adapter import Budget
+from gateway.operation import Quota
 from gateway.pacer import Candidate, Key, Pacer, TokenBucket
 
 SLOW = Budget(name="slow", scope="channel", rate=0.5, burst=1)
@@ -149,3 +150,60 @@ def test_who_was_served_longest_ago_is_next(order: list[str]) -> None:
         pacer.take(asks(name, C1), 0.0)
     chosen, _ = pacer.choose([asks(name, ALL) for name in order], 100.0)
     assert chosen == asks("a", ALL)
+
+
+SEND = Budget(name="send", scope="channel", rate=0.6, burst=2)
+SENDS = Candidate(name="a", urgency=LIVE, budgets={Key("p", "a", "send", "C1"): SEND})
+
+
+def goes(pacer: Pacer, candidate: Candidate, now: float) -> bool:
+    if pacer.choose([candidate], now)[0] is None:
+        return False
+    pacer.take(candidate, now)
+    return True
+
+
+def test_what_the_platform_says_to_be_left_is_what_goes_until_its_window_ends() -> None:
+    pacer, candidate = Pacer(), SENDS
+    assert goes(pacer, candidate, 0.0)
+    pacer.landed(candidate, 0.1, Quota(limit=5, remaining=4, seconds=4.9))
+    assert [goes(pacer, candidate, 0.2) for _ in range(5)] == [True] * 4 + [False]
+    assert pacer.choose([candidate], 1.0)[1] == pytest.approx(4.0)  # pyright: ignore[reportUnknownMemberType]  # untyped
+    assert [goes(pacer, candidate, 5.01) for _ in range(3)] == [True, True, False]
+
+
+def test_what_is_on_its_way_is_counted_beside_what_the_platform_says() -> None:
+    pacer, candidate = Pacer(), SENDS
+    assert goes(pacer, candidate, 0.0)
+    assert goes(pacer, candidate, 0.0)
+    pacer.landed(candidate, 0.1, Quota(limit=5, remaining=4, seconds=4.9))
+    assert [goes(pacer, candidate, 0.2) for _ in range(4)] == [True] * 3 + [False]
+
+
+def test_nothing_left_waits_for_the_end_of_the_window() -> None:
+    pacer, candidate = Pacer(), SENDS
+    assert goes(pacer, candidate, 0.0)
+    pacer.landed(candidate, 0.1, Quota(limit=1, remaining=0, seconds=3.0))
+    assert not goes(pacer, candidate, 3.0)
+    assert goes(pacer, candidate, 3.2)
+
+
+def test_a_refusal_outlasts_what_is_said_to_be_left() -> None:
+    pacer, candidate = Pacer(), SENDS
+    assert goes(pacer, candidate, 0.0)
+    assert goes(pacer, candidate, 0.0)
+    pacer.park(candidate, 0.1, 60.0)
+    pacer.landed(candidate, 0.1)
+    pacer.landed(candidate, 0.2, Quota(limit=5, remaining=3, seconds=90.0))
+    assert not goes(pacer, candidate, 59.0)
+    assert goes(pacer, candidate, 60.2)
+
+
+def test_a_refusal_of_everything_parks_the_whole_account() -> None:
+    pacer = Pacer()
+    here, there = asks("a", C1, ALL), asks("b", C2, ALL)
+    pacer.park(here, 0.0, 5.0)
+    assert goes(pacer, there, 1.0)
+    pacer.park(here, 0.0, 5.0, everything=True)
+    assert not goes(pacer, there, 4.9)
+    assert goes(pacer, there, 5.1)

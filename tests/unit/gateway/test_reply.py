@@ -48,6 +48,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
+from gateway.place import Place
 from gateway.reply import DOUBTS, LATE, Bubble, Reply
 
 ADDRESS = Address(platform="p", account="a", channel="c", thread="t")
@@ -60,7 +61,7 @@ SKIP = replace(EDIT, unknown_outcome="skip")
 
 
 def reply_on(capabilities: Capabilities = EDIT) -> Reply:
-    return Reply(address=ADDRESS, capabilities=capabilities, run_id="r1")
+    return Reply(place=Place(address=ADDRESS, capabilities=capabilities), run_id="r1")
 
 
 def say(reply: Reply, text: str) -> None:
@@ -784,8 +785,7 @@ def test_tools_are_one_line_which_is_left_as_a_summary() -> None:
 def again(reply: Reply, draft: int = 0) -> Reply:
     """A reply that is made from what another left."""
     return Reply(
-        address=ADDRESS,
-        capabilities=reply.capabilities,
+        place=Place(address=ADDRESS, capabilities=reply.capabilities),
         run_id="r1",
         draft=draft,
         lines=list(reply.lines().values()),
@@ -829,6 +829,6 @@ def test_a_post_that_was_certainly_not_done_leaves_no_doubt_behind_a_restart() -
     first.settle(Unreachable(reason="no connection"))
     lines = first.lines()
     assert [line.state for line in lines.values()] == ["due"]
-    reply = Reply(address=ADDRESS, capabilities=EDIT, run_id="r1", lines=list(lines.values()))
+    reply = Reply(place=Place(address=ADDRESS, capabilities=EDIT), run_id="r1", lines=list(lines.values()))
     end(reply)
     assert rest_of(reply) == [post("One.")]

@@ -14,6 +14,7 @@ from gateway.inbound import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    Ticket,
     from_json,
     to_json,
 )
@@ -136,6 +137,35 @@ async def test_of_an_edit_only_the_message_keeps_the_text_and_of_a_deletion_noth
     assert from_json(body) == MessageDeleted(event_id="deletion", message_id="m1", address=HERE)
 
 
+TICKET = Ticket(secret="swordfish", lifetime=900, opening="77", guest=False)
+
+
+async def test_a_ticket_stands_in_no_body_and_in_one_place(database: MemoryDatabase) -> None:
+    store = await Mailbox.open(database)
+    await store.ingest(replace(message(1), ticket=TICKET))
+    await store.ingest(replace(new(2), ticket=TICKET))
+    edited = replace(message(1), event_id="edit", text="B", ticket=TICKET)
+    await store.ingest(MessageEdited(event_id="edit", message=edited))
+    assert await query(database, "select id from gw_event where ticket is not null order by id") == [("e1",), ("e2",)]
+    assert await query(database, "select id from gw_event where body like '%swordfish%'") == []
+    bodies = [from_json(body) for (body,) in await query(database, "select body from gw_event order by seq")]
+    assert bodies[0] == replace(edited, ticket=None)
+
+
+async def test_a_ticket_of_another_version_makes_its_message_unreadable_and_a_command_wait(
+    database: MemoryDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = await Mailbox.open(database)
+    await store.ingest(replace(message(1), ticket=TICKET))
+    await store.ingest(replace(new(2), ticket=TICKET))
+    await query(database, 'update gw_event set ticket = \'{"secret": "swordfish"}\'')
+    await store.claim(1)
+    with pytest.raises(UnreadableError) as caught:
+        await store.load(KEY)
+    assert await store.open_commands() == []
+    assert "swordfish" not in f"{caught.value} {caplog.text}"
+
+
 async def test_only_a_message_makes_a_conversation(database: MemoryDatabase) -> None:
     store = await Mailbox.open(database)
     await store.ingest(MessageEdited(event_id="edit", message=message(1)))
@@ -200,7 +230,7 @@ async def test_a_database_of_the_first_schema_is_brought_up_with_all_that_is_in_
     assert await query(database, READ_SCHEMA) == [(str(len(MIGRATIONS)),)]
     for known in (message(1), message(2), message(3), Ignored(event_id="e4", reason="noise")):
         assert await store.ingest(known) is None
-    assert (await store.open_messages(), await store.open_commands()) == (2, [])
+    assert (await store.waiting(KEY), await store.open_commands()) == (2, [])
     edit = MessageEdited(event_id="edit", message=replace(message(3), text="now"))
     stored = await store.ingest(edit)
     assert stored is not None
@@ -208,8 +238,10 @@ async def test_a_database_of_the_first_schema_is_brought_up_with_all_that_is_in_
     assert await store.claim(9) == [KEY]
     work = await store.load(KEY)
     assert work is not None
-    assert (work.message, work.attempt, work.waiting, work.history) == (message(2), 2, 1, ("one",))
+    assert (work.message, work.attempt, work.history) == (message(2), 2, ("one",))
     assert (work.said, work.journal, work.stopped, work.waited) == ((), (), False, False)
+    assert work.age > 1_000_000_000  # since 1970
+    assert await store.pairings.everyone() == []
     await store.record(work, {0: "line"})
     await store.finish(work, ["two"])
     await store.claim(1)
@@ -241,11 +273,11 @@ async def test_a_migration_that_fails_is_undone_whole(
     database: MemoryDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await Mailbox.open(database)
-    monkeypatch.setattr("gateway.stores.mailbox.MIGRATIONS", (*MIGRATIONS, ("create table gw_new(id int)", "nonsense")))
+    monkeypatch.setattr("gateway.stores.schema.MIGRATIONS", (*MIGRATIONS, ("create table gw_new(id int)", "nonsense")))
     with pytest.raises(StoreError):
         await Mailbox.open(database)
     assert await query(database, "select value from gw_meta where key = 'schema'") == [(str(len(MIGRATIONS)),)]
-    monkeypatch.setattr("gateway.stores.mailbox.MIGRATIONS", (*MIGRATIONS, ("create table gw_new(id int)",)))
+    monkeypatch.setattr("gateway.stores.schema.MIGRATIONS", (*MIGRATIONS, ("create table gw_new(id int)",)))
     await Mailbox.open(database)
     assert await query(database, "select value from gw_meta where key = 'schema'") == [(str(len(MIGRATIONS) + 1),)]
 

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -15,11 +16,11 @@ import pytest
 
 from gateway.address import Address
 from gateway.error import StoreError
-from gateway.inbound import Ignored, MessageReceived
+from gateway.inbound import Ignored, MessageReceived, Ticket
 from gateway.store import Stored
 from gateway.stores.database import Statement
 from gateway.stores.mailbox import Mailbox
-from gateway.stores.sqlite import MemoryDatabase, Settings, SqliteDatabase, create, create_in_memory
+from gateway.stores.sqlite import MemoryDatabase, Settings, SqliteDatabase, create, create_in_memory, pairings
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ async def test_a_commit_that_fails_fails_for_all_and_the_store_goes_on(path: Pat
         )
         assert results[0] == []
         assert [type(result) for result in results[1:]] == [StoreError, StoreError]
-        assert await store.open_messages() == 0
+        assert await store.waiting("p/a/c") == 0
         assert await store.ingest(message(1))
 
 
@@ -193,7 +194,7 @@ async def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged() -> 
         await database.transaction([Statement(sql="pragma max_page_count = 40")])
         with pytest.raises(StoreError, match="disk is full; make room"):
             await fill()
-        assert await store.open_messages() == kept
+        assert await store.waiting("p/a/c") == kept
         await database.transaction([Statement(sql="pragma max_page_count = 10000")])
         assert not await store.ingest(message(kept - 1))
         assert await store.ingest(message(kept))
@@ -262,6 +263,35 @@ async def test_a_closed_store_is_one_file_and_its_lock(path: Path) -> None:
     assert [file.stat().st_mode & 0o777 for file in path.parent.iterdir()] == [0o600, 0o600]
 
 
+def files_with(folder: Path, word: bytes) -> list[str]:
+    return [file.name for file in folder.iterdir() if word in file.read_bytes()]
+
+
+@pytest.mark.parametrize("end", ["expired", "answered"])
+async def test_the_bytes_of_a_ticket_that_was_erased_are_in_no_file(path: Path, end: str) -> None:
+    """Among many of all sizes, so that rows are moved from page to page."""
+    clock = [1_000_000.0]
+    async with SqliteDatabase(path, lambda: clock[0]) as database:
+        store = await Mailbox.open(database)
+        for number in range(300):
+            secret = f"swordfish {number} ".ljust(20 + number * 37 % 1500, "x")
+            ticket = Ticket(secret=secret, lifetime=900.0, opening="77", guest=True)
+            said = replace(message(number), text="hello " * (number * 53 % 200), ticket=ticket)
+            assert await store.ingest(said)
+        connection_of(database).execute("pragma wal_checkpoint(truncate)")
+        assert files_with(path.parent, b"swordfish") == ["store.db"]
+        if end == "expired":
+            clock[0] += 900
+            assert await store.forget_tickets() is None
+        else:
+            while await store.claim(1):
+                work = await store.load("p/a/c")
+                assert work is not None
+                await store.finish(work, [])
+        connection_of(database).execute("pragma wal_checkpoint(truncate)")
+        assert files_with(path.parent, b"swordfish") == []
+
+
 async def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
     async with create(Settings(path=str(tmp_path / "a" / "b" / "store.db"))) as store:
         assert await store.ingest(message(1))
@@ -277,7 +307,39 @@ async def test_a_second_opening_is_refused_until_the_first_is_closed(path: Path,
                     pytest.fail("it was opened")
         assert await store.ingest(message(1))
     async with create(Settings(path=str(alias))) as store:
-        assert await store.open_messages() == 1
+        assert await store.waiting("p/a/c") == 1
+
+
+async def test_a_guest_may_not_write_to_what_is_anothers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with create(Settings(path=str(path))):
+        pass
+
+    def access(_: object, mode: int) -> bool:  # who runs this may be root, and may write everywhere
+        return mode == os.F_OK
+
+    monkeypatch.setattr(os, "access", access)
+    with pytest.raises(StoreError, match=f"{path}: the store may not be written to by this user; ask as"):
+        async with pairings(Settings(path=str(path))):
+            pytest.fail("it was opened")
+
+
+async def test_a_guest_of_a_newer_store_is_refused_with_the_mend(path: Path) -> None:
+    async with SqliteDatabase(path) as database:
+        await Mailbox.open(database)
+        await database.transaction([Statement(sql="update gw_meta set value = '99'")])
+        with pytest.raises(StoreError, match=r"has schema 99.*update Dragoman"):
+            async with pairings(Settings(path=str(path))):
+                pytest.fail("it was opened")
+
+
+async def test_a_guest_of_an_older_store_changes_nothing_in_it(path: Path) -> None:
+    async with SqliteDatabase(path) as database:
+        await Mailbox.open(database)
+        await database.transaction([Statement(sql="update gw_meta set value = '2'")])
+        with pytest.raises(StoreError, match=r"start `dragoman run`"):
+            async with pairings(Settings(path=str(path))):
+                pytest.fail("it was opened")
+        assert await database.transaction([Statement(sql="select value from gw_meta")]) == [[("2",)]]
 
 
 async def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:

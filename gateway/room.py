@@ -1,0 +1,50 @@
+"""How many messages an answer may have, where a platform limits that. Pure.
+
+Rule 1: pieces pass in order, each for a message of its own.
+Rule 2: the piece for the last message waits until it is known whether more comes. Then it says that more is left out.
+"""
+
+from collections.abc import Sequence
+
+from gateway import notice
+from gateway.adapter import Capabilities
+from gateway.draft import Piece
+from gateway.remark import last
+
+
+class Room:
+    """Room for ``capabilities.messages`` messages, of which so many are ``used``."""
+
+    def __init__(self, capabilities: Capabilities, used: int = 0) -> None:
+        self._capabilities = capabilities
+        messages = capabilities.messages
+        self._left = None if messages is None else max(1, messages - used)
+        self._held: list[Piece] = []
+
+    @property
+    def full(self) -> bool:
+        """Nothing more passes before ``close``."""
+        return bool(self._held) or self._left == 0
+
+    def admit(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Those of the pieces that may be shown now."""
+        if self._left is None:
+            return [*pieces]
+        passing = list(pieces[: max(0, self._left - 1)])
+        self._left -= len(passing)
+        if self._left:
+            self._held += pieces[len(passing) :]
+        return passing
+
+    def close(self) -> list[Piece]:
+        """Nothing more comes: what is shown in the last message, if anything waited for it."""
+        held, self._held = self._held, []
+        self._left = None if self._left is None else 0
+        if len(held) > 1:
+            return [last(held[0], notice.LEFT_OUT, self._capabilities)]
+        return held
+
+    def give_back(self, pieces: int) -> None:
+        """So many pieces that had passed are not shown after all, and neither is what waits."""
+        self._held = []
+        self._left = None if self._left is None else self._left + pieces

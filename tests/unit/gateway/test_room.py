@@ -1,0 +1,75 @@
+"""How many messages there is room for."""
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.adapter import Capabilities
+from gateway.draft import Piece
+from gateway.notice import LEFT_OUT
+from gateway.room import Room
+
+ANY_NUMBER = Capabilities(surface="edit", unit="cp", bubble=200, post=(), edit=())
+THREE = replace(ANY_NUMBER, messages=3)
+
+
+def pieces(*texts: str) -> list[Piece]:
+    return [Piece(kind="text", draft=0, text=text) for text in texts]
+
+
+def texts(shown: list[Piece]) -> list[str]:
+    return [piece.text for piece in shown]
+
+
+def test_without_a_limit_everything_passes() -> None:
+    room = Room(ANY_NUMBER)
+    assert texts(room.admit(pieces(*"abcdefgh"))) == list("abcdefgh")
+    assert room.close() == []
+    assert not room.full
+
+
+def test_the_piece_for_the_last_message_waits_and_is_shown_as_it_is_where_nothing_follows() -> None:
+    room = Room(THREE)
+    assert texts(room.admit(pieces("a", "b", "c"))) == ["a", "b"]
+    assert room.full
+    assert texts(room.close()) == ["c"]
+
+
+def test_where_more_follows_the_last_message_says_that_it_is_left_out() -> None:
+    room = Room(THREE)
+    assert texts(room.admit(pieces("a"))) == ["a"]
+    assert texts(room.admit(pieces("b", "c", "d"))) == ["b"]
+    assert room.admit(pieces("e")) == []
+    assert texts(room.close()) == [f"c\n\n{LEFT_OUT}"]
+
+
+def test_behind_the_close_nothing_passes() -> None:
+    room = Room(THREE)
+    assert room.close() == []
+    assert room.admit(pieces("a")) == []
+    assert room.close() == []
+
+
+def test_what_was_used_before_is_no_room_any_more_but_for_one_last_message() -> None:
+    assert Room(THREE, used=2).admit(pieces("a")) == []
+    assert texts(Room(THREE, used=0).admit(pieces("a", "b"))) == ["a", "b"]
+    spent = Room(THREE, used=7)
+    spent.admit(pieces("a"))
+    assert texts(spent.close()) == ["a"]
+
+
+def test_what_is_taken_back_is_room_again() -> None:
+    room = Room(THREE)
+    room.admit(pieces("a", "b", "c"))
+    room.give_back(2)
+    assert texts(room.admit(pieces("d", "e"))) == ["d", "e"]
+
+
+@pytest.mark.parametrize("text", ["word " * 40, "w" * 200, "```python\n" + "x = 1\n" * 31 + "```", "😀" * 200])
+def test_a_full_last_message_gives_up_words_for_the_sentence(text: str) -> None:
+    room = Room(THREE, used=2)
+    room.admit(pieces(text[:200], "more"))
+    (last,) = room.close()
+    assert last.text.endswith(LEFT_OUT)
+    assert len(last.text) <= THREE.bubble
+    assert len(last.text) > THREE.bubble // 2
