@@ -14,7 +14,7 @@ from types import ModuleType
 
 import anyio
 
-from gateway import access
+from gateway import access, notice
 from gateway.adapter import Receive
 from gateway.agent import Agent
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
@@ -177,25 +177,15 @@ def _receiver(platform: Platform, door: Door, store: Store, conversations: Conve
             return
         log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
         refused = await store.ingest(Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}"))
-        if refused is not None and asked is inbound and (sentence := await door.refuse(asked)):
-            conversations.tell(_as_message(asked), sentence)
+        if refused is None or asked is not inbound:
+            return
+        sentence = await door.refuse(asked)
+        if sentence is None and asked.ticket is not None:  # something waits there for an answer
+            sentence = notice.NOT_ALLOWED
+        if sentence is not None:
+            conversations.tell(asked, sentence)
 
     return receive
-
-
-def _as_message(asked: MessageReceived | CommandReceived) -> MessageReceived:
-    """Something is said about a command as about a message."""
-    if isinstance(asked, MessageReceived):
-        return asked
-    return MessageReceived(
-        event_id=asked.event_id,
-        message_id=asked.message_id,
-        address=asked.address,
-        user=asked.user,
-        text="",
-        direct=asked.direct,
-        ticket=asked.ticket,
-    )
 
 
 async def _keep_tidy(store: Store) -> None:

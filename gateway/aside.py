@@ -113,7 +113,7 @@ class Aside:
         """A message that waited does so no more."""
         self._put(partial(self._unmark, message, self._marked.pop(message.message_id, None)))
 
-    def tell(self, message: MessageReceived, sentence: str) -> None:
+    def tell(self, message: MessageReceived | CommandReceived, sentence: str) -> None:
         """Say something of our own about a message; once is enough, so nobody says it again after a crash."""
         self._put(partial(self._tell, message, sentence))
 
@@ -222,7 +222,7 @@ class Aside:
         perhaps = Line(number=0, draft=0, state="open", kind="notice", tries=1)
         await self._obey(sequence, asked, behind=True, lines=[] if asked.ticket else [perhaps])
 
-    async def _tell(self, message: MessageReceived, sentence: str) -> None:
+    async def _tell(self, message: MessageReceived | CommandReceived, sentence: str) -> None:
         conversation = message.address.key
         if (platform := platform_of(conversation, self._platforms)) is None:
             return

@@ -180,8 +180,8 @@ class Conversations:
                 pass
         self._aside.take(inbound, stored)
 
-    def tell(self, message: MessageReceived, sentence: str) -> None:
-        """Say something of our own about a message, beside the queue."""
+    def tell(self, message: MessageReceived | CommandReceived, sentence: str) -> None:
+        """Say something of our own about a message or a command, beside the queue."""
         self._aside.tell(message, sentence)
 
     def _running_since(self, conversation: str) -> float | None:
@@ -258,7 +258,7 @@ class Conversations:
         """Answer a message, and say what more of it goes into the history."""
         if work.waited:
             self._aside.turn(work.message)
-        if not await self._admits(platform, work.message):
+        if not await patiently(work.conversation, lambda: self._admits(platform, work.message)):
             log.warning("run %s: not answered, %s is no longer allowed", _run_id(work), work.message.user)
             return []
         if (past := _past(work)) is None:

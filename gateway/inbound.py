@@ -110,6 +110,11 @@ class CommandReceived:
     space: str | None = None
     ticket: Ticket | None = None
 
+    @property
+    def own_id(self) -> str:
+        """As of a message that was received."""
+        return self.message_id.rpartition(":")[2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignored:

@@ -29,7 +29,8 @@ server's. ``cut``: not done, the connection is cut. ``lost``: done, and the conn
 class Shown:
     """A message as a reader's client is given it.
 
-    ``entities`` mark its text up, where that does not do so itself. ``pings`` are those whom it calls in any of its
+    ``entities`` mark its text up, where that does not do so itself. ``plain`` is what a reader sees of a text whose
+    markup is all escaped, where that differs. ``pings`` are those whom it calls in any of its
     versions, ``previews`` the links that it unfolds.
     """
 
@@ -42,6 +43,7 @@ class Shown:
     entities: Sequence[Mapping[str, object]] | None = None
     pings: Sequence[str] = ()
     previews: Sequence[str] = ()
+    plain: str | None = None
 
 
 class Venue(Protocol):
@@ -63,6 +65,10 @@ class Venue(Protocol):
 
     def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
         """Let somebody write; the platform's own id of the message."""
+        ...
+
+    def command(self, word: str) -> str:
+        """Let ada give the bot a command, as one does on this platform; the id of the message."""
         ...
 
     def edit(self, message_id: str, text: str) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 PLATFORMS = ("slack", "discord", "telegram")
+On = Literal["slack", "discord", "telegram", "all"]
 
 app = typer.Typer(
     name="dragoman",
@@ -44,9 +45,7 @@ def pair(
 
 @app.command()
 def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
-    on: Annotated[
-        Literal["slack", "discord", "telegram", "all"], typer.Option(help="The platform to play, or all at once.")
-    ] = "slack",
+    on: Annotated[On, typer.Option(help="The platform to play, or all at once.")] = "slack",
     say: Annotated[str, typer.Option(help="What the user asks.")] = "Show me how to read a big file in Python.",
     script: Annotated[Path | None, typer.Option(help="What the scripted model answers: a .md or .toml file.")] = None,
     model: Annotated[

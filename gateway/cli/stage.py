@@ -17,31 +17,65 @@ class Shown(Protocol):
     """A message as a reader's client is given it. ``entities`` mark its text up, where that does not do so itself."""
 
     @property
-    def id(self) -> str: ...  # noqa: D102
+    def id(self) -> str:
+        """The platform's name for it."""
+        ...
+
     @property
-    def author(self) -> str: ...  # noqa: D102
+    def author(self) -> str:
+        """Either user or bot."""
+        ...
+
     @property
-    def text(self) -> str: ...  # noqa: D102
+    def text(self) -> str:
+        """What was sent."""
+        ...
+
     @property
-    def edited(self) -> bool: ...  # noqa: D102
+    def edited(self) -> bool:
+        """Whether it was ever changed."""
+        ...
+
     @property
-    def thread(self) -> str | None: ...  # noqa: D102
+    def thread(self) -> str | None:
+        """Where it stands in its channel."""
+        ...
+
     @property
-    def entities(self) -> object: ...  # noqa: D102
+    def entities(self) -> object:
+        """What marks the text up, or none."""
+        ...
 
 
 class Stage(Protocol):
-    """What the command uses of an ``adapters.loopback.venue.Venue``, where each of these is explained."""
+    """What the command uses of an ``adapters.loopback.venue.Venue``."""
 
     name: str
     longest: int
 
-    def settings(self, folder: Path) -> Mapping[str, Value]: ...  # noqa: D102
-    def ask(self, text: str) -> str: ...  # noqa: D102
-    def messages(self) -> list[Any]: ...  # noqa: D102
-    def taken(self) -> list[Any]: ...  # noqa: D102
-    def calls(self) -> list[JsonObject]: ...  # noqa: D102
-    def subscribe(self, observer: Callable[[], None]) -> Callable[[], None]: ...  # noqa: D102
+    def settings(self, folder: Path) -> Mapping[str, Value]:
+        """The platform's table in a configuration; its secrets go into the folder."""
+        ...
+
+    def ask(self, text: str) -> str:
+        """Let somebody ask the bot; the id of the message."""
+        ...
+
+    def messages(self) -> list[Any]:
+        """All there are, oldest first."""
+        ...
+
+    def taken(self) -> list[Any]:
+        """What readers took away, as it stood."""
+        ...
+
+    def calls(self) -> list[JsonObject]:
+        """All that the bot asked, and how it was answered."""
+        ...
+
+    def subscribe(self, observer: Callable[[], None]) -> Callable[[], None]:
+        """Call the observer after every change, until the returned function is called."""
+        ...
 
 
 def open_stage(platform: str, time_scale: float, faults: int | None = None) -> AbstractAsyncContextManager[Stage]:

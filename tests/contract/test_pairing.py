@@ -1,8 +1,5 @@
 """What the pairings of every store must do, for the gateway and for the operator's command beside it."""
 
-import inspect
-import sys
-import tomllib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -14,9 +11,8 @@ import pytest
 
 from gateway.error import StoreError
 from gateway.store import Pairing, Pairings, Person, Store
-from tests.contract.test_store import HOUR, LOCATIONS, Clock, found, message, proves
-
-MANIFEST: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "requirements/pairing.toml").read_text())
+from tests.contract.manifest import assert_complete, proves
+from tests.contract.test_store import HOUR, LOCATIONS, Clock, found, message
 
 ADA = Person(platform="slack", account="T1", user="U1")
 BOB = Person(platform="slack", account="T1", user="U2")
@@ -253,7 +249,4 @@ async def test_what_is_no_text_is_refused(pairings: Pairings) -> None:
 
 
 def test_every_requirement_has_a_test_and_every_test_a_requirement() -> None:
-    tests = dict(inspect.getmembers(sys.modules[__name__], inspect.iscoroutinefunction))
-    named = {name: vars(test).get("requirement") for name, test in tests.items() if name.startswith("test_")}
-    assert set(named.values()) == set(MANIFEST)
-    assert all(set(requirement) == {"sentence", "source"} for requirement in MANIFEST.values())
+    assert_complete(__name__, "pairing.toml")

@@ -1,8 +1,5 @@
 """What every store must do. Stores are found: whoever adds one says in ``LOCATIONS`` where it keeps its data."""
 
-import inspect
-import sys
-import tomllib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,7 +7,7 @@ from importlib import import_module
 from itertools import count
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -32,20 +29,10 @@ from gateway.inbound import (
 from gateway.store import Store, Stored, Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
+from tests.contract.manifest import assert_complete, proves
 
 HOUR = 3600.0
-MANIFEST: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "requirements/store.toml").read_text())
 LOCATIONS: dict[str, Callable[[Path], dict[str, Any]]] = {"sqlite": lambda folder: {"path": str(folder / "store.db")}}
-
-Test = TypeVar("Test", bound=Callable[..., Awaitable[None]])
-
-
-def proves(requirement: str) -> Callable[[Test], Test]:
-    def mark(test: Test) -> Test:
-        vars(test)["requirement"] = requirement
-        return test
-
-    return mark
 
 
 class Clock:
@@ -1258,10 +1245,7 @@ async def test_who_is_cancelled_before_asking_asks_nothing(store: Store) -> None
 
 
 def test_every_requirement_has_a_test_and_every_test_a_requirement() -> None:
-    tests = dict(inspect.getmembers(sys.modules[__name__], inspect.iscoroutinefunction))
-    named = {name: vars(test).get("requirement") for name, test in tests.items() if name.startswith("test_")}
-    assert set(named.values()) == set(MANIFEST)
-    assert all(set(requirement) == {"sentence", "source"} for requirement in MANIFEST.values())
+    assert_complete(__name__, "store.toml")
 
 
 def test_every_store_that_is_found_is_tested() -> None:

@@ -6,7 +6,7 @@ from adapters.loopback.slack.envelope import Redelivery as Redelivery
 from adapters.loopback.slack.loopback import LoopbackSlack as LoopbackSlack
 from adapters.loopback.slack.message import Message as Message
 from adapters.loopback.slack.ping import Ping as Ping
+from adapters.loopback.slack.venue import open_venue as open_venue
 from adapters.loopback.slack.workspace import Channel as Channel
 from adapters.loopback.slack.workspace import User as User
 from adapters.loopback.slack.workspace import Workspace as Workspace
-from adapters.loopback.slack.venue import open_venue as open_venue

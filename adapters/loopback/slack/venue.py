@@ -66,6 +66,10 @@ class SlackVenue:
         channel = CHANNEL if where == "channel" else DIRECT[who]
         return self._slack.say(USERS[who], channel, text, mention=addressed).ts
 
+    def command(self, word: str) -> str:
+        """See ``Venue``."""
+        return self.say(word)
+
     def edit(self, message_id: str, text: str) -> None:
         """See ``Venue``."""
         message = self._find(message_id)
