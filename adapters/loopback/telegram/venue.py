@@ -1,0 +1,157 @@
+"""Telegram as a venue: a private chat with the bot, and a group that the bot is in."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from adapters.loopback.telegram.entity import Entity
+from adapters.loopback.telegram.loopback import LoopbackTelegram
+from adapters.loopback.telegram.message import Message
+from adapters.loopback.telegram.world import ADA, BOB, User, World
+from adapters.loopback.venue import Doing, Shown, Trouble, Value, Venue, Where, Who
+
+ROBOT = User(id=103, name="Robot", username="robot_bot", is_bot=True)
+USERS: dict[Who, int] = {"ada": ADA.id, "bob": BOB.id, "robot": ROBOT.id}
+GROUP = -200
+METHODS: dict[Doing, str] = {
+    "post": "sendMessage",
+    "edit": "editMessageText",
+    "delete": "deleteMessage",
+    "connect": "getMe",
+}
+
+
+@asynccontextmanager
+async def open_venue(time_scale: float, faults: int | None = None) -> AsyncGenerator[Venue]:
+    """A Telegram that listens while the context lasts; with ``faults``, a seed, it misbehaves."""
+    world = replace(World(), users=(*World().users, ROBOT))
+    async with LoopbackTelegram(world=world, time_scale=time_scale) as telegram:
+        if faults is not None:
+            telegram.misbehave(faults)
+        yield TelegramVenue(telegram)
+
+
+class TelegramVenue:
+    """See ``adapters.loopback.venue.Venue``."""
+
+    name = "telegram"
+    longest = 4_000
+
+    def __init__(self, telegram: LoopbackTelegram) -> None:
+        self._telegram = telegram
+
+    def settings(self, folder: Path) -> dict[str, Value]:
+        """See ``Venue``."""
+        (folder / "telegram_token").write_text(self._telegram.world.bot.token, encoding="utf-8")
+        return {
+            "bot_token": f"file:{folder / 'telegram_token'}",
+            "base_url": self._telegram.base_url,
+            "allow_users": [str(ADA.id)],
+            "allow_groups": [str(GROUP)],
+        }
+
+    def ask(self, text: str) -> str:
+        """See ``Venue``."""
+        return self.say(text, where="direct")
+
+    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
+        """See ``Venue``."""
+        user = USERS[who]
+        chat = GROUP if where == "channel" else user
+        return str(self._telegram.say(user, chat, text, mention=addressed).id)
+
+    def command(self, word: str) -> str:
+        """See ``Venue``."""
+        return str(self._telegram.command(ADA.id, ADA.id, word).id)
+
+    def edit(self, message_id: str, text: str) -> None:
+        """See ``Venue``."""
+        message = self._find(message_id)
+        named = f"@{self._telegram.world.bot.username} {text}"
+        self._telegram.edit(message.chat, message.id, named if message.chat == GROUP else text)
+
+    def delete(self, message_id: str) -> None:
+        """See ``Venue``."""
+        message = self._find(message_id)
+        self._telegram.delete(message.chat, message.id)
+
+    def repeat(self) -> None:
+        """See ``Venue``."""
+        newest = self._telegram.updates[-1]["update_id"]
+        self._telegram.redeliver(int(str(newest)))
+
+    def trouble(self, doing: Doing, trouble: Trouble) -> None:
+        """See ``Venue``."""
+        method = METHODS[doing]
+        match trouble:
+            case "limited":
+                self._telegram.fail_next(method, retry_after=7)
+            case "failed":
+                self._telegram.fail_next(method, error_code=500)
+            case "cut":
+                self._telegram.fail_next(method, error_code=0)
+            case "lost":
+                self._telegram.lose_answer_next(method, error_code=0)
+
+    def refuse(self) -> None:
+        """See ``Venue``."""
+        for method in ("getMe", "getUpdates"):
+            self._telegram.fail_next(method, "Unauthorized", error_code=401, times=100)
+
+    def drop(self) -> None:
+        """See ``Venue``."""
+        self._telegram.drop_connections()
+
+    def listeners(self) -> int:
+        """See ``Venue``."""
+        return self._telegram.listeners
+
+    def secrets(self) -> Sequence[str]:
+        """See ``Venue``."""
+        return self._telegram.world.bot.token, self._telegram.world.bot.secret
+
+    def messages(self) -> list[Shown]:
+        """See ``Venue``."""
+        messages = sorted(self._telegram.messages(), key=lambda message: message.t)
+        return [_shown(message) for message in messages]
+
+    def taken(self) -> list[Shown]:
+        """See ``Venue``."""
+        return [_shown(message) for message in self._telegram.taken]
+
+    def calls(self) -> list[dict[str, object]]:
+        """See ``Venue``."""
+        return self._telegram.calls.to_json()
+
+    def subscribe(self, observer: Callable[[], None]) -> Callable[[], None]:
+        """See ``Venue``."""
+        return self._telegram.subscribe(lambda _: observer())
+
+    def until(self, condition: Callable[[], object]) -> Awaitable[object]:
+        """See ``Venue``."""
+        return self._telegram.until(condition)
+
+    def _find(self, message_id: str) -> Message:
+        """A message by its id; of two in several chats, that in the group."""
+        messages = sorted(self._telegram.messages(deleted=True), key=lambda message: message.chat)
+        return next(message for message in messages if message.id == int(message_id))
+
+
+def _shown(message: Message) -> Shown:
+    return Shown(
+        id=str(message.id),
+        author=message.author,
+        text=message.text,
+        edited=message.edited,
+        where="channel" if message.chat < 0 else "direct",
+        thread=None if message.thread is None else str(message.thread),
+        entities=[_entity(entity) for entity in message.entities],
+        pings=[ping.raw for ping in message.pings],
+        previews=message.previews,
+    )
+
+
+def _entity(entity: Entity) -> Mapping[str, object]:
+    """As it was sent."""
+    return {name: value for name, value in asdict(entity).items() if value is not None}
