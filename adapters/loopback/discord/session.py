@@ -1,0 +1,59 @@
+"""What one client is told, and what it has still to be told when it comes back. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """One event of a session; ``seq`` counts them from 1."""
+
+    seq: int
+    event: str
+    data: Mapping[str, object] = field(repr=False)
+
+    def to_wire(self) -> dict[str, object]:
+        """The frame's JSON."""
+        return {"op": 0, "s": self.seq, "t": self.event, "d": dict(self.data)}
+
+
+class Session:
+    """One IDENTIFY, and all dispatches after it.
+
+    Attributes:
+        id: what RESUME names.
+        intents: what it asked for.
+        dispatches: all of them, oldest first, delivered or not.
+    """
+
+    def __init__(self, session_id: str, intents: int) -> None:
+        self.id = session_id
+        self.intents = intents
+        self.dispatches: list[Dispatch] = []
+
+    @property
+    def seq(self) -> int:
+        """The number of the newest dispatch; 0 before the first."""
+        return len(self.dispatches)
+
+    def add(self, event: str, data: Mapping[str, object]) -> Dispatch:
+        """Number a dispatch and keep it."""
+        dispatch = Dispatch(seq=self.seq + 1, event=event, data=data)
+        self.dispatches.append(dispatch)
+        return dispatch
+
+    def after(self, seq: int) -> list[Dispatch]:
+        """The dispatches that a client which saw that one has missed."""
+        return self.dispatches[seq:]
+
+    def last(self, event: str | None = None) -> Dispatch:
+        """The newest dispatch, or the newest of an event.
+
+        Raises:
+            LookupError: there is none.
+        """
+        found = next((each for each in reversed(self.dispatches) if event in {None, each.event}), None)
+        if found is None:
+            msg = f"nothing was dispatched as {event}" if event else "nothing was dispatched"
+            raise LookupError(msg)
+        return found

@@ -1,0 +1,171 @@
+"""Discord as a venue: a server in whose channel #general somebody runs /ask, or mentions the bot."""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from adapters.loopback.discord.interaction import Interaction
+from adapters.loopback.discord.loopback import LoopbackDiscord
+from adapters.loopback.discord.message import Message
+from adapters.loopback.discord.world import ADA, ADA_DM, BOB, BOB_DM, GENERAL, GUILD, Guild, Member, User, World
+from adapters.loopback.venue import Doing, Shown, Trouble, Value, Venue, Where, Who
+
+ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+ROBOT = "690000000000000003"
+USERS: dict[Who, str] = {"ada": ADA, "bob": BOB, "robot": ROBOT}
+DIRECT = {"ada": ADA_DM, "bob": BOB_DM}
+ROUTES: dict[Doing, str] = {
+    "post": "POST /channels/{channel}/messages",
+    "edit": "PATCH /channels/{channel}/messages/{message}",
+    "delete": "DELETE /channels/{channel}/messages/{message}",
+    "connect": "GET /users/@me",
+}
+
+
+def world() -> World:
+    """The usual one, with another bot in it."""
+    usual = World()
+    return replace(
+        usual,
+        users=(*usual.users, User(id=ROBOT, name="robot", bot=True)),
+        guilds=tuple(map(_with_robot, usual.guilds)),
+    )
+
+
+def _with_robot(guild: Guild) -> Guild:
+    return replace(guild, members=(*guild.members, Member(user=ROBOT))) if guild.id == GUILD else guild
+
+
+@asynccontextmanager
+async def open_venue(time_scale: float, faults: int | None = None) -> AsyncGenerator[Venue]:
+    """A Discord that listens while the context lasts; with ``faults``, a seed, it misbehaves."""
+    async with LoopbackDiscord(world=world(), time_scale=time_scale) as discord:
+        if faults is not None:
+            discord.misbehave(faults)
+        yield DiscordVenue(discord)
+
+
+class DiscordVenue:
+    """See ``adapters.loopback.venue.Venue``."""
+
+    name = "discord"
+    longest = 1_950
+
+    def __init__(self, discord: LoopbackDiscord) -> None:
+        self._discord = discord
+
+    def settings(self, folder: Path) -> dict[str, Value]:
+        """See ``Venue``."""
+        (folder / "discord_token").write_text(self._discord.world.bot_token, encoding="utf-8")
+        return {
+            "bot_token": f"file:{folder / 'discord_token'}",
+            "base_url": self._discord.api_url,
+            "gateway_url": self._discord.gateway_url,
+            "allow_users": [ADA],
+            "allow_channels": [GENERAL],
+        }
+
+    def ask(self, text: str) -> str:
+        """See ``Venue``."""
+        command = self._discord.commands.offered("ask", GUILD) or {}
+        (option,) = cast("Sequence[Mapping[str, object]]", command["options"])
+        return self._discord.command(ADA, GENERAL, "ask", {str(option["name"]): text}).id
+
+    def command(self, word: str) -> str:
+        """See ``Venue``."""
+        return self._discord.command(ADA, GENERAL, word).id
+
+    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
+        """See ``Venue``."""
+        channel = GENERAL if where == "channel" else DIRECT[who]
+        return self._discord.say(USERS[who], channel, text, mention=addressed).id
+
+    def edit(self, message_id: str, text: str) -> None:
+        """See ``Venue``."""
+        named = f"<@{self._discord.world.bot}> {text}"
+        direct = self._discord.message(message_id).channel in DIRECT.values()
+        self._discord.edit(message_id, text if direct else named)
+
+    def delete(self, message_id: str) -> None:
+        """See ``Venue``."""
+        self._discord.delete(message_id)
+
+    def repeat(self) -> None:
+        """See ``Venue``."""
+        self._discord.redeliver("MESSAGE_CREATE")
+
+    def trouble(self, doing: Doing, trouble: Trouble) -> None:
+        """See ``Venue``."""
+        route = ROUTES[doing]
+        match trouble:
+            case "limited":
+                self._discord.fail_next(route, retry_after=7)
+            case "failed":
+                self._discord.fail_next(route, status=500)
+            case "cut":
+                self._discord.fail_next(route, status=0)
+            case "lost":
+                self._discord.lose_answer_next(route, status=0)
+
+    def refuse(self) -> None:
+        """See ``Venue``."""
+        self._discord.fail_next(ROUTES["connect"], status=401, times=100)
+
+    def drop(self) -> None:
+        """See ``Venue``."""
+        self._discord.drop_sockets()
+
+    def listeners(self) -> int:
+        """See ``Venue``."""
+        return self._discord.open_sockets
+
+    def secrets(self) -> Sequence[str]:
+        """See ``Venue``."""
+        return self._discord.world.bot_token, *(each.token for each in self._discord.interactions)
+
+    def messages(self) -> list[Shown]:
+        """See ``Venue``. A command that was run is shown above its answer."""
+        said = [self._shown(message) for message in self._discord.messages() if not message.loading]
+        run = [_run(interaction) for interaction in self._discord.interactions]
+        return sorted([*said, *run], key=lambda shown: int(shown.id))
+
+    def taken(self) -> list[Shown]:
+        """See ``Venue``."""
+        return [self._shown(message) for message in self._discord.taken if not message.loading]
+
+    def calls(self) -> list[dict[str, object]]:
+        """See ``Venue``."""
+        return self._discord.calls.to_json()
+
+    def subscribe(self, observer: Callable[[], None]) -> Callable[[], None]:
+        """See ``Venue``."""
+        return self._discord.subscribe(lambda _: observer())
+
+    def until(self, condition: Callable[[], object]) -> Awaitable[object]:
+        """See ``Venue``."""
+        return self._discord.until(condition)
+
+    def _shown(self, message: Message) -> Shown:
+        world, text = self._discord.world, message.text
+        if message.author == "user":
+            text = text.replace(f"<@{world.bot}>", f"@{world.bot_name}")
+        return Shown(
+            id=message.id,
+            author=message.author,
+            text=text,
+            edited=message.edited,
+            where="direct" if message.channel in DIRECT.values() else "channel",
+            thread=None if message.channel in (GENERAL, *DIRECT.values()) else message.channel,
+            pings=[ping.raw for ping in message.pings],
+            previews=message.previews,
+            plain=ESCAPE.sub(r"\1", text),
+        )
+
+
+def _run(interaction: Interaction) -> Shown:
+    options = cast("Sequence[Mapping[str, object]]", interaction.data.get("options", ()))
+    values = [str(each["value"]) for each in options]
+    return Shown(id=interaction.id, author="user", text=" ".join((f"/{interaction.name}", *values)), edited=False)
