@@ -66,8 +66,9 @@ class Capabilities:
     lists nothing, nothing can be read. ``marks``: whether ``MarkWaiting`` is understood. ``typing_every``: after how
     many platform seconds ``ShowTyping`` is to be repeated; none where it is not understood.
 
-    ``messages`` is how many messages an answer may have; none for any number. ``guest`` is what holds where we answer
-    by a guest's ticket. ``mention`` is how a text names a user without calling them, with ``{}`` for their id.
+    ``slash``: commands begin with a slash, and clients offer them. ``messages`` is how many messages an answer may
+    have; none for any number. ``guest`` is what holds where we answer by a guest's ticket. ``mention`` is how a text
+    names a user without calling them, with ``{}`` for their id.
     """
 
     surface: Surface
@@ -85,6 +86,7 @@ class Capabilities:
     reconciliation: Reconciliation = "none"
     marks: bool = False
     typing_every: float | None = None
+    slash: bool = False
     messages: int | None = None
     guest: "Capabilities | None" = None
     mention: str | None = None

@@ -208,7 +208,12 @@ class Aside:
         conversation = asked.address.key
         if (platform := platform_of(conversation, self._platforms)) is None:
             return
-        sentence = command.text(asked.command, await self._status(conversation), behind=behind)
+        sentence = command.text(
+            asked.command,
+            await self._status(conversation),
+            behind=behind,
+            slash=platform.adapter.capabilities.slash,
+        )
         if sentence or asked.ticket:  # what waits there for an answer is taken away where there is none
             name = f"{conversation}!{sequence}"
             failure = await self._say(sentence, _place(asked, platform), platform, name, lines)

@@ -11,14 +11,16 @@ from gateway.inbound import Command
 NOTICEABLE = 60.0
 """A wait for the platform of so many seconds is worth telling."""
 
-HELP = (
-    "(Mention me, or write to me directly, and I answer. Alone in a message, these words are commands, with ! in front"
-    " in a direct message: **stop** ends the answer I am giving, **new** begins a new conversation, **status** says"
-    " what I am doing, **help** says this.)"
+_HELP = (
+    "(Mention me, or write to me directly, and I answer. {how}: **{sign}stop** ends the answer I am giving, "
+    "**{sign}new** begins a new conversation, **{sign}status** says what I am doing, **{sign}help** says this.)"
 )
+_WORDS = "Alone in a message, these words are commands, with ! in front in a direct message"
+HELP = _HELP.format(how=_WORDS, sign="")
+SLASH_HELP = _HELP.format(how="These are commands", sign="/")
 NEW = "(A new conversation begins here.)"
 NOTHING_TO_STOP = "(There is nothing to stop: I am not writing an answer here.)"
-TOO_LATE = "(I am answering this as you first wrote it. Say **stop**, or write again, if that is not what you meant.)"
+TOO_LATE = "(I am answering this as you first wrote it. Stop me, or write again, if that is not what you meant.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,17 +37,18 @@ class Status:
     held: float
 
 
-def text(command: Command, status: Status, *, behind: bool) -> str:
+def text(command: Command, status: Status, *, behind: bool, slash: bool = False) -> str:
     """The answer to a command; empty where what it did speaks for itself.
 
     Args:
         command: which.
         status: of the conversation that it was given in.
         behind: a message was open when it came, whose answer was not written yet.
+        slash: commands begin with a slash here.
     """
     match command:
         case "help":
-            return HELP
+            return SLASH_HELP if slash else HELP
         case "new":
             return NEW
         case "stop":

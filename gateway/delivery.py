@@ -5,8 +5,8 @@ Rule 2: an operation is computed when its slot is granted, not before.
 Rule 3: an operation that has begun is let end, so that its outcome is known; whoever showed the reply waits for it.
 Rule 4: what a reply wants written down is written before its operation goes, and again behind it.
 Rule 5: a reply that fails harms no other.
-Rule 6: a bubble is begun before it is whole only as often as edits can close such bubbles. Where more would begin, they
-        wait until they are whole, and need no edit.
+Rule 6: where edits are counted apart from posts, a bubble is begun before it is whole only as often as edits can close
+        such bubbles. Where more would begin, they wait until they are whole, and need no edit.
 Rule 7: who has nothing on the screen yet begins before those of whom less than all is shown.
 """
 
@@ -44,7 +44,7 @@ CLOSING = 0.9
 closed. The rest shows more of them in between; with none to spare, those that close would queue up."""
 
 FIRST = 2
-"""How many of those edits are left to who has nothing on the screen yet."""
+"""How many of those edits are left to who has nothing on the screen yet, where all of an account share them."""
 
 
 class Deliverable(Protocol):
@@ -137,7 +137,7 @@ class _Showing:
             name=self.name,
             urgency=need.priority if self.begun else min(need.priority, Priority.STATUS),
             budgets=self._keys(getattr(capabilities, need.draws), need) | closing,
-            leaves=dict.fromkeys(closing, FIRST if self.begun else 0),
+            leaves=_left_to_first(closing) if self.begun else {},
             twins=closes if need.draws == "edit" else {},
         )
 
@@ -341,9 +341,17 @@ def _step(showing: _Showing, step: Callable[[], T]) -> T | None:
 
 @cache
 def _closing(capabilities: Capabilities) -> tuple[Budget, ...]:
-    """What limits how many bubbles are begun before they are whole: a copy of each budget of edits that they share."""
+    """What limits how many bubbles are begun before they are whole: a copy of each budget of edits that they share.
+
+    But not of what posts draw on, too: an operation of those is as good as any other, so that no edits can queue up.
+    """
     return tuple(
         replace(budget, name=f"{budget.name} to close", rate=budget.rate * CLOSING)
         for budget in capabilities.edit
-        if budget.scope != "message"
+        if budget.scope != "message" and budget not in capabilities.post
     )
+
+
+def _left_to_first(closing: Mapping[Key, Budget]) -> dict[Key, int]:
+    """A budget that never holds more than these would let nobody else through."""
+    return {key: min(FIRST, int(budget.burst) - 1) for key, budget in closing.items() if not key.scope}

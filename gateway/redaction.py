@@ -20,9 +20,13 @@ _HEADER = re.compile(
 )
 _PARAMETER = re.compile(r"((?i:\b(?:ticket|token|access_token|client_secret|api_key|password)=))[^\s\"'\\&#,;)…]+")
 _BEARER = re.compile(r"((?i:\bbearer )\s*)[\w.~+/=-]{16,}")
+# A bot's token on Telegram, behind its id; on Discord, in three parts; and in the addresses of both, whatever it is.
+_BOT = re.compile(r"(?<![\w-])([0-9]{5,15}:)[A-Za-z0-9_-]{30,}")
+_PARTS = re.compile(r"(?<![\w.-])([MNO][A-Za-z0-9]{2})[\w-]{17,}\.[\w-]{5,}\.[\w-]{20,}")
+_PATH = re.compile(r"((?:/bot[0-9]{5,15}:|/(?:webhooks|interactions)/[0-9]{15,20}/))[^/\s?#\"'\\…]+")
 _USER = re.compile(r"(?<=:)(//)[^\s/?#\"<>…]+(?=@)")
 
-_FORMS = (_HEADER, _PARAMETER, _BEARER, _USER, _TOKEN)
+_FORMS = (_HEADER, _PARAMETER, _BEARER, _USER, _BOT, _PARTS, _PATH, _TOKEN)
 
 
 def redact(text: str) -> str:

@@ -104,6 +104,7 @@ class TelegramAdapter:
             fits=fits,
             reconciliation="none",
             typing_every=TYPING_EVERY,
+            slash=True,
             unknown_outcome=unknown_outcome,
         )
 

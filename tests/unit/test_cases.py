@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cases import load, waiting
 
 TESTS = Path(__file__).parents[1]
-FILES = ("access", "ordering", "platform", "render", "session")
+FILES = ("access", "attachments", "ordering", "platform", "render", "session")
 NAME = re.compile(r"test_([a-z]\d\d)_")
 
 

@@ -2,7 +2,7 @@ from typing import get_args
 
 import pytest
 
-from gateway.command import HELP, NEW, NOTHING_TO_STOP, Status, duration, text
+from gateway.command import HELP, NEW, NOTHING_TO_STOP, SLASH_HELP, Status, duration, text
 from gateway.inbound import Command
 
 IDLE = Status(model="m-1", running=None, open=0, held=0.0)
@@ -38,6 +38,11 @@ def test_help_and_new_are_answered_alike_whatever_goes_on(behind: bool) -> None:
 
 def test_every_command_is_in_the_help() -> None:
     assert all(f"**{word}**" in HELP for word in get_args(Command))
+    assert all(f"**/{word}**" in SLASH_HELP for word in get_args(Command))
+
+
+def test_help_names_commands_as_they_are_given_there() -> None:
+    assert text("help", IDLE, behind=False, slash=True) == SLASH_HELP
 
 
 def test_a_stop_speaks_for_itself_unless_there_was_nothing_to_stop() -> None:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
+from gateway.adapter import Budget
 from gateway.address import Address
 from gateway.delivery import BACK_OFF, CLOSING, Delivery
 from gateway.event import AgentEnd, TextDelta, TurnStart, Usage
@@ -27,7 +28,7 @@ from gateway.operation import (
 )
 from gateway.place import Place
 from gateway.reply import DOUBTS, LATE, Reply
-from tests.unit.gateway.chat import CAPABILITIES, EDITS, Chat, place, with_surface_post
+from tests.unit.gateway.chat import ACCOUNT, CAPABILITIES, EDITS, MESSAGE, Chat, place, with_surface_post
 from tests.unit.gateway.model import Bug
 
 pytestmark = pytest.mark.virtual_time
@@ -478,6 +479,33 @@ async def test_who_has_nothing_on_the_screen_begins_before_who_goes_on() -> None
                 await anyio.sleep(4)
     first = {call.operation.address.channel: call.began for call in reversed(chat.calls)}
     assert all(first[f"new {number}"] - asked[f"new {number}"] < 0.5 for number in range(10))
+
+
+BOTH = Budget(name="write", scope="channel", rate=1.0, burst=2)
+
+
+@pytest.mark.parametrize(
+    ("post", "edit"),
+    [
+        pytest.param(CAPABILITIES.post, (replace(BOTH, name="edit"), MESSAGE), id="edits of the channel's own"),
+        pytest.param((BOTH,), (BOTH, MESSAGE), id="one budget of the channel's for all it does"),
+        pytest.param((ACCOUNT,), (ACCOUNT, MESSAGE), id="one budget of the account's for all it does"),
+        pytest.param((ACCOUNT,), (replace(EDITS, burst=1), MESSAGE), id="edits that are counted one by one"),
+    ],
+)
+async def test_where_edits_suffice_each_bubble_is_begun_before_it_is_whole(
+    post: tuple[Budget, ...], edit: tuple[Budget, ...]
+) -> None:
+    chat, text = Chat(capabilities=replace(CAPABILITIES, post=post, edit=edit)), "word " * 600
+    reply = reply_at(place(), chat)
+    with anyio.fail_after(HOUR):
+        async with delivering() as (delivery, tasks):
+            tasks.start_soon(delivery.show, reply, chat)
+            tasks.start_soon(write, reply, delivery, text, 0.04)
+    posts = [call.text for call in chat.calls if isinstance(call.operation, PostMessage)]
+    assert len(posts) == len(chat.texts()) >= 4
+    assert all(len(begun) < 400 for begun in posts[:-1])
+    assert chat.refusals == 0
 
 
 @pytest.mark.parametrize("fails", ["need", "next_operation", "settle", "lines"])

@@ -26,6 +26,15 @@ from gateway.redaction import redact
         ("sent Bearer abcdefghijklmnop", "sent Bearer …"),
         ("wss://x/?ticket=xoxb-1", "wss://x/?ticket=…"),
         ("https://xoxb-1:x@slack.com", "https://…@slack.com"),
+        (f"token 123456789:{'AAE-x_y' * 5}!", "token 123456789:…!"),
+        (
+            f"https://api.telegram.org/bot123456789:{'AAE-x_y' * 5}/getMe",
+            "https://api.telegram.org/bot123456789:…/getMe",
+        ),
+        ("http://127.0.0.1:9/bot7000001:AAE-loopback/getMe", "http://127.0.0.1:9/bot7000001:…/getMe"),
+        (f"Bot MTE{'5' * 20}.GxYzAb.{'q-_' * 10}, next", "Bot MTE…, next"),
+        ("POST /webhooks/1190000000000000001/aW50ZXJh-x?wait=1", "POST /webhooks/1190000000000000001/…?wait=1"),
+        ("/interactions/1190000000000000001/aW50/callback", "/interactions/1190000000000000001/…/callback"),
     ],
 )
 def test_of_a_secret_only_its_kind_is_shown(text: str, shown: str) -> None:
@@ -44,6 +53,9 @@ def test_of_a_secret_only_its_kind_is_shown(text: str, shown: str) -> None:
         "mail ada@example.com, see https://example.com/@ada?q=a@b",
         "the ticket is 5, the token is missing",
         "max_tokens = 8192",
+        "at 12:30, 123456: a number, 10.0.0.1:8800",
+        "Mississippi.example.com/a.b.c",
+        "/webhooks/{webhook_id}/{webhook_token}",
         "env:SLACK_BOT_TOKEN",
     ],
 )
