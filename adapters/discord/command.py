@@ -1,0 +1,64 @@
+"""The slash commands, and how Discord comes to know them. What is sent is compared first: creating is rationed.
+
+Source: https://docs.discord.com/developers/interactions/application-commands
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import cast
+
+from adapters.discord.interaction import ASK, QUESTION
+from adapters.discord.message import listed, mapping
+from adapters.discord.outcome import Answer, NoAnswer
+from adapters.discord.render import Call
+
+log = logging.getLogger(__name__)
+
+_EVERYWHERE: Mapping[str, object] = {"type": 1, "integration_types": [0, 1], "contexts": [0, 1, 2]}
+_TEXT = {
+    "type": 3,
+    "name": QUESTION,
+    "description": "What you want to know",
+    "required": True,
+    "max_length": 6_000,
+}
+
+COMMANDS: tuple[Mapping[str, object], ...] = (
+    {**_EVERYWHERE, "name": ASK, "description": "Ask the bot", "options": [_TEXT]},
+    {**_EVERYWHERE, "name": "new", "description": "Begin anew: what was said here so far is forgotten"},
+    {**_EVERYWHERE, "name": "stop", "description": "Stop the answer that is being written"},
+    {**_EVERYWHERE, "name": "status", "description": "See what is going on here"},
+    {**_EVERYWHERE, "name": "help", "description": "See what you can ask for"},
+)
+"""In servers and direct messages, for who installed the application for a server or for themselves."""
+
+
+async def register(ask: Callable[[Call], Awaitable[Answer | NoAnswer]], application: str) -> None:
+    """Make sure that Discord offers the commands. Where that fails it is logged; all else works without."""
+    path = f"/applications/{application}/commands"
+    known = await ask(Call(method="GET", path=path))
+    if isinstance(known, Answer) and known.ok and _same(known.body):
+        return
+    answer = await ask(Call(method="PUT", path=path, body=COMMANDS))
+    if isinstance(answer, NoAnswer):
+        log.warning("the slash commands were not registered, at the next start again: %s", answer.reason)
+    elif not answer.ok:
+        log.warning("the slash commands were not registered: HTTP %s, code %s", answer.status, answer.code)
+
+
+def _same(registered: object) -> bool:
+    """Whether what is registered says what we would say; Discord adds fields and fills in what was left out."""
+    theirs = {mapping(each).get("name"): each for each in listed({"": registered}, "")}
+    return theirs.keys() == {each["name"] for each in COMMANDS} and all(
+        _holds(theirs[each["name"]], each) for each in COMMANDS
+    )
+
+
+def _holds(theirs: object, ours: object) -> bool:
+    """Whether a value is there, in whatever order Discord keeps a list."""
+    if fields := mapping(ours):
+        return all(_holds(mapping(theirs).get(name), value) for name, value in fields.items())
+    if isinstance(ours, list):
+        values, wanted = listed({"": theirs}, ""), listed({"": cast("object", ours)}, "")
+        return len(values) == len(wanted) and all(any(_holds(value, each) for value in values) for each in wanted)
+    return theirs == ours
