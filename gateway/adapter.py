@@ -25,11 +25,14 @@ Reconciliation = Literal["read", "nonce", "none"]
 UnknownOutcome = Literal["repeat", "skip"]
 """What is done about a post of which nobody can say whether it arrived: sent again, or left out; a notice says so."""
 
-Scope = Literal["account", "channel", "message"]
-"""What shares one budget: all of the account, a channel with its threads, or a single message."""
+Scope = Literal["account", "channel", "thread", "message"]
+"""What shares one budget: all of the account, a channel with its threads, a channel or thread by itself, or a single
+message."""
 
-Receive = Callable[[Inbound], Awaitable[None]]
+Receive = Callable[[Inbound], Awaitable[bool]]
 """Stores what arrived. Only when it has returned may the platform be told that we have it.
+
+False where its sender may not use the bot, and nothing will be said about that.
 
 Raises:
     StoreError: nothing was stored; the platform should deliver it again.

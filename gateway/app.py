@@ -14,7 +14,7 @@ from types import ModuleType
 
 import anyio
 
-from gateway import access, notice
+from gateway import access
 from gateway.adapter import Receive
 from gateway.agent import Agent
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
@@ -169,21 +169,18 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
 def _receiver(platform: Platform, door: Door, store: Store, conversations: Conversations) -> Receive:
     """What an adapter gives its events to: decides who may, and stores; also while the gateway stops."""
 
-    async def receive(inbound: Inbound) -> None:
+    async def receive(inbound: Inbound) -> bool:
         asked = inbound.message if isinstance(inbound, MessageEdited) else inbound
         if not isinstance(asked, MessageReceived | CommandReceived) or await door.admits(platform, asked):
             if (stored := await store.ingest(inbound)) is not None:
                 conversations.take(inbound, stored)
-            return
+            return True
         log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
         refused = await store.ingest(Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}"))
-        if refused is None or asked is not inbound:
-            return
-        sentence = await door.refuse(asked)
-        if sentence is None and asked.ticket is not None:  # something waits there for an answer
-            sentence = notice.NOT_ALLOWED
-        if sentence is not None:
-            conversations.tell(asked, sentence)
+        if refused is None or asked is not inbound or (sentence := await door.refuse(asked)) is None:
+            return False
+        conversations.tell(asked, sentence)
+        return True
 
     return receive
 

@@ -144,7 +144,12 @@ class _Showing:
     def _keys(self, budgets: Iterable[Budget], need: Need) -> dict[Key, Budget]:
         """Each budget that is for this place, at what its scope names."""
         at = self.reply.address
-        scopes = {"account": "", "channel": at.channel, "message": f"{at.channel}/{need.message_id or 'new'}"}
+        scopes = {
+            "account": "",
+            "channel": at.channel,
+            "thread": f"{at.channel}/{at.thread or ''}",
+            "message": f"{at.channel}/{need.message_id or 'new'}",
+        }
         return {
             Key(at.platform, at.account, budget.name, scopes[budget.scope]): budget
             for budget in budgets

@@ -8,7 +8,6 @@ NO_ANSWER = "(The model gave no answer.)"
 MAY_BE_A_REPEAT = "(The next message may be a repeat.)"
 MAY_BE_MISSING = "(A part may be missing here.)"
 LEFT_OUT = "(I can show no more of my answer here. Ask me to go on.)"
-NOT_ALLOWED = "(You may not use me here.)"
 FOR = "(For {}: the command has expired meanwhile, so the answer stands here.)"
 """Names who had asked; ``{}`` is how the platform names them."""
 

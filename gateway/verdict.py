@@ -83,6 +83,7 @@ _DELETE: _Verdicts = {
     NotModified: Verdict.GONE,
     MessageGone: Verdict.GONE,
     EditRefused: Verdict.STAYS,
+    Expired: Verdict.STAYS,
     Unknown: Verdict.WAIT,
     Forbidden: Verdict.STAYS,
 }

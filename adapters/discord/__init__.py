@@ -23,7 +23,7 @@ USERS = Ids(name="allow_users", pattern=_PATTERN, find=f"{_COPY} the person and 
 CHANNELS = Ids(
     name="allow_channels", pattern=_PATTERN, find=f"{_COPY} the channel and choose Copy Channel ID; it is a number."
 )
-GUILDS = Ids(
+SPACES = Ids(
     name="allow_guilds", pattern=_PATTERN, find=f"{_COPY} the server's icon and choose Copy Server ID; it is a number."
 )
 
@@ -67,7 +67,6 @@ def create(settings: Settings) -> Adapter:
         bot_token=settings.bot_token,
         base_url=settings.base_url,
         gateway_url=settings.gateway_url,
-        allow=allow(settings),
         capabilities=capabilities(
             surface=settings.surface, bubble=settings.bubble, unknown_outcome=settings.unknown_outcome
         ),

@@ -13,8 +13,6 @@ from adapters.discord.ingress import Ingress, Openings
 from adapters.discord.interaction import OPENING
 from adapters.discord.outcome import DEAD_TOKENS, TABLE, Answer, NoAnswer, outcome
 from adapters.discord.render import Call, in_channel, render
-from gateway import access
-from gateway.access import Allow
 from gateway.adapter import Capabilities, Receive
 from gateway.error import AdapterError, DragomanError
 from gateway.operation import (
@@ -56,17 +54,13 @@ class DiscordAdapter:
         bot_token: where the bot's token is kept.
         base_url: of the API.
         gateway_url: of the gateway.
-        allow: who may use it; whoever may not is told so at once, where Discord waits for an answer.
         capabilities: what it can do.
     """
 
-    def __init__(
-        self, *, bot_token: SecretName, base_url: str, gateway_url: str, allow: Allow, capabilities: Capabilities
-    ) -> None:
+    def __init__(self, *, bot_token: SecretName, base_url: str, gateway_url: str, capabilities: Capabilities) -> None:
         self._bot_token = bot_token
         self._base_url = base_url
         self._gateway_url = gateway_url
-        self._allow = allow
         self._client: Web | None = None
         self._openings = Openings()
         self._breaker = Breaker()
@@ -87,13 +81,7 @@ class DiscordAdapter:
         async with web.connections() as http:
             me = await self._who()
             await command.register(self._ask, me.application)
-            ingress = Ingress(
-                me=me,
-                receive=receive,
-                ask=self._ask,
-                admits=lambda asked: access.admits(self._allow, asked),
-                openings=self._openings,
-            )
+            ingress = Ingress(me=me, receive=receive, ask=self._ask, openings=self._openings)
             session = Session(http, web.token, self._gateway_url, ingress.told, ready)
             end: list[AdapterError] = []
             async with anyio.create_task_group() as tasks:
@@ -197,9 +185,8 @@ def _cannot_reply(answer: Answer | NoAnswer) -> bool:
 
 
 def _shared(result: Outcome, operation: PostMessage | EditMessage, call: Call) -> Outcome:
-    """Without a quota of a budget that is not the first one: a thread's own, or a token's where we are no guest."""
+    """Without a quota of a budget that is not the first one: a token's, where we are no guest."""
     ticket = operation.ticket
-    elsewhere = call.by_token and not (ticket is not None and ticket.guest)
-    if isinstance(result, Performed) and (operation.address.thread is not None or elsewhere):
+    if isinstance(result, Performed) and call.by_token and not (ticket is not None and ticket.guest):
         return replace(result, quota=None)
     return result

@@ -16,17 +16,17 @@ EVERYTHING = Budget(name="everything", scope="account", rate=40, burst=8)
 _GAP = 1 / 1.2
 """Edits a second of one message: more of them nobody reads."""
 
-POST = (Budget(name="message", scope="channel", rate=0.6, burst=2), EVERYTHING)
+POST = (Budget(name="message", scope="thread", rate=0.6, burst=2), EVERYTHING)
 EDIT = (
-    Budget(name="edit", scope="channel", rate=0.6, burst=2),
+    Budget(name="edit", scope="thread", rate=0.6, burst=2),
     Budget(name="edit", scope="message", rate=_GAP, burst=1),
     EVERYTHING,
 )
-DELETE = (Budget(name="delete", scope="channel", rate=0.6, burst=2), EVERYTHING)
-MARK = (Budget(name="reaction", scope="channel", rate=1.0, burst=1), EVERYTHING)
-TYPING = (Budget(name="typing", scope="channel", rate=0.6, burst=2), EVERYTHING)
+DELETE = (Budget(name="delete", scope="thread", rate=0.6, burst=2), EVERYTHING)
+MARK = (Budget(name="reaction", scope="thread", rate=1.0, burst=1), EVERYTHING)
+TYPING = (Budget(name="typing", scope="thread", rate=0.6, burst=2), EVERYTHING)
 
-BY_TOKEN = Budget(name="webhook", scope="channel", rate=0.6, burst=2)
+BY_TOKEN = Budget(name="webhook", scope="thread", rate=0.6, burst=2)
 """What goes by an interaction's token. That each has a budget of its own is not used: guests are few."""
 
 TYPING_EVERY = 8.0
@@ -52,6 +52,8 @@ def capabilities(*, surface: Surface, bubble: int, unknown_outcome: UnknownOutco
         reconciliation="nonce",
         marks=True,
         typing_every=TYPING_EVERY,
+        slash=True,
+        mention="<@{}>",
         unknown_outcome=unknown_outcome,
     )
     guest = replace(

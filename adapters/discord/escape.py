@@ -4,6 +4,8 @@ Rule 1: what Markdown takes for text is text on Discord, too: no spoiler, no und
 Rule 2: no more backslashes than that needs, for whoever copies a message copies them: a mark that cannot pair with
     another, a blank on both sides of it, or letters on both sides of an underscore need none.
 Rule 3: an address is left alone: Discord makes a link of it before it looks for anything else.
+Rule 4: a person's id, as in ``<@690000000000000001>``, is left alone: it shows as their name, and calls nobody, for
+    nothing that is sent pings.
 
 Discord's own parser is a row of regular expressions that look neither at paragraphs nor at what stands around a mark,
 unlike Markdown. Sources: https://paradoxv5.github.io/Discord-Markdown and
@@ -13,7 +15,7 @@ https://docs.discord.com/developers/reference#message-formatting
 import re
 
 _URL = r"""https?://[^\s<]+[^\s<.,:;"')\]]"""
-_LIVE = r"<(?=@[!&]?\d|#\d|id:|a?:\w+:\d|t:-?\d|/[^<>\n]*:\d)"
+_LIVE = r"<(?=@(?!\d{15,20}>)[!&]?\d|#\d|id:|a?:\w+:\d|t:-?\d|/[^<>\n]*:\d)"
 _EATEN = r"\\(?=[^0-9A-Za-z\s])"
 _MARKS = re.compile(rf"(?P<url>{_URL})|(?P<run>`+|\|\|+|~~+|\*+|_+)|(?P<live>{_LIVE}|{_EATEN})")
 _ADDRESS = re.compile(r"https?://[^\s<]*\Z")

@@ -53,7 +53,6 @@ DEFERRED, SAID = 5, 4
 _MESSAGES = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE"})
 
 Ask = Callable[[Call], Awaitable[Answer | NoAnswer]]
-Admits = Callable[[MessageReceived | CommandReceived], bool]
 
 
 class Openings:
@@ -95,15 +94,13 @@ class Ingress:
         me: us.
         receive: stores.
         ask: calls Discord's API.
-        admits: whether somebody may use the bot.
         openings: is told what becomes of first answers.
     """
 
-    def __init__(self, *, me: Identity, receive: Receive, ask: Ask, admits: Admits, openings: Openings) -> None:
+    def __init__(self, *, me: Identity, receive: Receive, ask: Ask, openings: Openings) -> None:
         self._me = me
         self._receive = receive
         self._ask = ask
-        self._admits = admits
         self._openings = openings
         self._places = Directory(me.user)
         self._others: OrderedDict[str, None] = OrderedDict()
@@ -194,19 +191,21 @@ class Ingress:
         if ticket is not None:
             self._openings.begin(ticket.opening)
         try:
-            await self._receive(inbound)
+            admitted = await self._receive(inbound)
             if ticket is not None and isinstance(inbound, MessageReceived | CommandReceived):
                 with anyio.CancelScope(shield=True):  # it was stored, so it is answered
-                    await self._answer(inbound, ticket, arrived)
+                    await self._answer(inbound, ticket, arrived, _first(inbound, admitted=admitted))
         except StoreError as error:
             log.warning("%s was not stored, so it is not answered: %s", inbound.event_id, error)
         finally:
             if ticket is not None:
                 self._openings.end(ticket.opening)
 
-    async def _answer(self, inbound: MessageReceived | CommandReceived, ticket: Ticket, arrived: float) -> None:
+    async def _answer(
+        self, inbound: MessageReceived | CommandReceived, ticket: Ticket, arrived: float, first: Mapping[str, object]
+    ) -> None:
         """The first answer; again while there is time and none came."""
-        call = callback(ticket.opening[1:], ticket.secret, _first(inbound, admitted=self._admits(inbound)))
+        call = callback(ticket.opening[1:], ticket.secret, first)
         with anyio.move_on_after(arrived + DEADLINE - anyio.current_time(), shield=True):
             answer = await self._answered(call)
             told = mapping(answer.fields.get("interaction")).get("response_message_id")

@@ -65,9 +65,10 @@ def at(channel: str, thread: str | None = None) -> Address:
 
 
 class Inbox:
-    """A store that can be closed for a while, and can refuse."""
+    """A store that can be closed for a while, and can refuse; ``admits`` is what it says of who writes."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, admits: bool = True) -> None:
+        self.admits = admits
         self.received: list[Inbound] = []
         self.stored: list[Inbound] = []
         self.refusals = 0
@@ -75,7 +76,7 @@ class Inbox:
         self.open = anyio.Event()
         self.open.set()
 
-    async def receive(self, inbound: Inbound) -> None:
+    async def receive(self, inbound: Inbound) -> bool:
         self.received.append(inbound)
         self._happened()
         await self.open.wait()
@@ -85,6 +86,7 @@ class Inbox:
             raise StoreError(msg)
         self.stored.append(inbound)
         self._happened()
+        return self.admits
 
     async def until(self, condition: Callable[[], bool]) -> None:
         while not condition():
@@ -358,7 +360,7 @@ async def test_commands_are_answered_to_who_gave_them_alone(discord: LoopbackDis
 
 
 async def test_who_may_not_use_the_bot_is_told_so_at_once_and_alone(discord: LoopbackDiscord, adapter: Adapter) -> None:
-    inbox = Inbox()
+    inbox = Inbox(admits=False)
     async with running(adapter, inbox):
         asked = discord.command(BOB, GENERAL, "ask", {"text": "what?"})
         response = await discord.until(lambda: discord.interaction(asked.id).response)
@@ -769,7 +771,7 @@ async def test_a_reply_stands_in_its_thread_and_names_its_question(discord: Loop
     with anyio.fail_after(5):
         done = await adapter.perform(post)
     assert isinstance(done, Performed)
-    assert done.quota is None  # the thread's own budget is not the channel's
+    assert done.quota is not None  # a thread has a window of its own, and a budget
     message = discord.message(done.message_id)
     assert message.reference is not None
     assert (message.channel, message.reference.message) == (PROJECT_THREAD, asked.id)

@@ -63,7 +63,7 @@ class Inbox:
         self.open = anyio.Event()
         self.open.set()
 
-    async def receive(self, inbound: Inbound) -> None:
+    async def receive(self, inbound: Inbound) -> bool:
         self.received.append(inbound)
         self.arrived.set()
         await self.open.wait()
@@ -71,6 +71,7 @@ class Inbox:
             self.refusals -= 1
             msg = "the disk is full"
             raise StoreError(msg)
+        return True
 
     async def keep(self, body: object) -> None:
         pytest.fail(f"nothing was sent, but this came: {body}")

@@ -69,7 +69,7 @@ class Inbox:
         self.open = anyio.Event()
         self.open.set()
 
-    async def receive(self, inbound: Inbound) -> None:
+    async def receive(self, inbound: Inbound) -> bool:
         self.received.append(inbound)
         self.came.set()
         self.came = anyio.Event()
@@ -78,6 +78,7 @@ class Inbox:
             self.refusals -= 1
             msg = "the disk is full"
             raise StoreError(msg)
+        return True
 
     async def until(self, count: int) -> None:
         while len(self.received) < count:

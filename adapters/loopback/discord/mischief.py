@@ -16,6 +16,7 @@ SPARED = frozenset(
     {
         "GET /users/@me",
         "GET /oauth2/applications/@me",
+        "GET /applications/@me",
         "GET /gateway",
         "GET /gateway/bot",
         "PUT /applications/{application}/commands",

@@ -1,5 +1,6 @@
 """A chat platform in memory, for runners on virtual time: takes its time, enforces its rates, may be made to fail."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -195,7 +196,8 @@ class Chat:
     def _refused(self, operation: Operation) -> Outcome | None:
         """Refuse what comes faster than the budgets allow, by counting what came in every window until now."""
         now = anyio.current_time() * self.time_scale
-        budgets = self._budgets(operation)
+        where = operation.address.channel
+        budgets = [each for each in self._budgets(operation) if re.fullmatch(each.channels or ".*", where)]
         used = [self._used.setdefault((budget.name, _scope(budget, operation)), []) for budget in budgets]
         for budget, times in zip(budgets, used, strict=True):
             for first, since in enumerate(times):
@@ -213,6 +215,8 @@ def _scope(budget: Budget, operation: Operation) -> str:
             return message_id
         case "channel", _:
             return operation.address.channel
+        case "thread", _:
+            return operation.address.key
         case _:
             return ""
 

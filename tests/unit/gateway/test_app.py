@@ -458,12 +458,13 @@ class Typing(Chat):
     """A platform on which people write now and then: seconds to wait, and what they write."""
 
     script: Sequence[tuple[float, Inbound]] = ()
+    admitted: list[bool] = field(default_factory=list[bool])
 
     async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
         ready()
         for seconds, inbound in self.script:
             await anyio.sleep(seconds)
-            await receive(inbound)
+            self.admitted.append(await receive(inbound))
         await anyio.sleep_forever()
 
 
@@ -481,6 +482,15 @@ async def test_x02_a_command_is_obeyed_for_whom_a_message_would_be_answered(
         assert await (await Mailbox.open(database)).open_commands() == []
     assert chat.texts() == [HELP] * answered
     assert (f"{who} is not allowed to use the bot" in caplog.text) is not answered
+
+
+@pytest.mark.virtual_time
+async def test_an_adapter_hears_whether_something_will_come_of_what_it_received() -> None:
+    script = [(1.0, message("Hi!")), (1.0, message("Hi!", number=2, user="U2")), (1.0, command("help", number=3))]
+    chat = Typing(latency=0.0, script=script)
+    with MemoryDatabase() as database:
+        await served(gateway(database, Model([whole("Hello.")]), chat, allow=SOME), 5)
+    assert chat.admitted == [True, False, True]
 
 
 @pytest.mark.virtual_time

@@ -583,3 +583,30 @@ async def test_where_edits_are_parked_bubbles_are_posted_when_they_are_whole() -
         assert chat.texts(place("C2")) == ["I begin, and am whole."]
         await anyio.sleep(700)
     assert parked.done
+
+
+async def _times(chat: Chat, *addresses: Address) -> list[float]:
+    """When an answer was shown at each address, all having been there at once."""
+    async with delivering() as (delivery, tasks):
+        began = anyio.current_time()
+        for address in addresses:
+            tasks.start_soon(delivery.show, answered("Hello.", address, chat), chat)
+    return sorted(round(call.began - began, 1) for call in chat.calls)
+
+
+async def test_threads_share_the_budget_of_their_channel_or_have_their_own() -> None:
+    threads = [place("C1", "t1"), place("C1", "t2"), place("C1")]
+    slow = Budget(name="post", scope="channel", rate=0.1, burst=1)
+    shared = Chat(capabilities=replace(CAPABILITIES, post=(slow,)), latency=0.0)
+    assert await _times(shared, *threads) == [0.0, 10.0, 20.0]
+    own = Chat(capabilities=replace(CAPABILITIES, post=(replace(slow, scope="thread"),)), latency=0.0)
+    assert await _times(own, *threads) == [0.0, 0.0, 0.0]
+
+
+async def test_a_budget_is_for_the_channels_that_its_pattern_names() -> None:
+    groups = Budget(name="post", scope="account", rate=0.1, burst=1, channels="-.*")
+    people = Budget(name="post", scope="account", rate=0.5, burst=1, channels="[0-9]+")
+    chat = Chat(capabilities=replace(CAPABILITIES, post=(groups, people)), latency=0.0)
+    assert await _times(chat, place("-1"), place("-2")) == [0.0, 10.0]
+    chat = Chat(capabilities=chat.capabilities, latency=0.0)
+    assert await _times(chat, place("1"), place("2")) == [0.0, 2.0]

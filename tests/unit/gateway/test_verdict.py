@@ -82,10 +82,12 @@ def test_what_was_certainly_not_done_waits(operation: Operation, outcome: Outcom
 
 
 def test_what_is_gone_is_gone_and_what_may_not_be_taken_away_stays() -> None:
-    assert {outcome: TABLE[DeleteMessage][outcome] for outcome in (Performed, MessageGone, EditRefused, Forbidden)} == {
+    given = (Performed, MessageGone, EditRefused, Expired, Forbidden)
+    assert {outcome: TABLE[DeleteMessage][outcome] for outcome in given} == {
         Performed: Verdict.GONE,
         MessageGone: Verdict.GONE,
         EditRefused: Verdict.STAYS,
+        Expired: Verdict.STAYS,
         Forbidden: Verdict.STAYS,
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from adapters.discord import CHANNELS, GUILDS, USERS, Settings, allow, create
+from adapters.discord import CHANNELS, SPACES, USERS, Settings, allow, create
 from adapters.discord.interaction import SEND_MESSAGES, SEND_MESSAGES_IN_THREADS, VIEW_CHANNEL
 from gateway.access import Allow, warnings
 
@@ -53,7 +53,7 @@ def test_what_is_no_id_of_discords_is_said_at_start() -> None:
     users = frozenset({"ada", "ada#1234", "<@690000000000000001>", "690000000000000001"})
     told = warnings(Allow(users=users, channels=frozenset({"*"})), users=USERS, channels=CHANNELS)
     assert {line.split('"')[1] for line in told} == users - {"690000000000000001"}
-    assert GUILDS.name == "allow_guilds"
+    assert SPACES.name == "allow_guilds"
 
 
 def test_the_capabilities_are_the_settings() -> None:
@@ -77,7 +77,7 @@ def test_no_budget_overruns_a_window_of_five_in_five_seconds() -> None:
     assert capabilities.guest is not None
     for each in (capabilities, capabilities.guest):
         budgets = (*each.post[:1], *each.edit[:1], *each.delete[:1], *each.typing[:1])
-        assert all(budget.scope == "channel" and budget.burst + 5 * budget.rate <= 5 for budget in budgets)
+        assert all(budget.scope == "thread" and budget.burst + 5 * budget.rate <= 5 for budget in budgets)
     for budgets in (capabilities.post, capabilities.edit, capabilities.delete, capabilities.mark, capabilities.typing):
         assert (budgets[-1].scope, budgets[-1].burst + budgets[-1].rate) == ("account", 48)
 

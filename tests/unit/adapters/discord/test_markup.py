@@ -60,6 +60,7 @@ def test_what_discord_lacks_is_shown_by_what_it_has(markdown: str, shown: str) -
         ("a ` b\n\nc ` d", "a \\` b\n\nc \\` d"),
         ("-# small", r"\-# small"),
         ("text\n    # no heading\n    > no quote", "text\n\\# no heading\n\\> no quote"),
+        ("<@690000000000000001> said so", "<@690000000000000001> said so"),
         ("<@123> <@!1> <@&4> <#5> <t:1:R> <:e:6> <a:e:7> </ask:8>", None),
         ("é_a_é and _ b _", r"é\_a\_é and \_ b \_"),
     ],
