@@ -177,6 +177,13 @@ def test_no_cut_falls_between_code_and_what_may_close_it(limit: int) -> None:
     assert not any(chunk.text.startswith("```\n`") for chunk in chunks)
 
 
+@pytest.mark.parametrize("front", ["aaaa aaaa\n\n   ", "- - aaaa aaaa\n\n    "])
+@pytest.mark.parametrize("limit", range(13, 19))
+def test_of_an_info_string_that_is_cut_no_part_is_repeated(front: str, limit: int) -> None:
+    chunks = split(f"{front}10.    ```python title\n{len(front) * ' '}       code", limit)
+    assert "".join(char for chunk in chunks[1:] for char in chunk.text if char.isalpha()) == "pythontitlecode"
+
+
 def test_a_quote_behind_a_list_gets_no_second_blank_line() -> None:
     chunks = split("- one one one one one\n  - two two two two two two two two\n  - three\n\n> [four](/five)", 40)
     assert chunks[-1].text == "- three\n\n> [four](/five)"
