@@ -45,7 +45,7 @@ def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         # What was a heading or a row is a paragraph here, and would take the line in.
         survey.edit(pos, pos, lead(survey.containers[: reading.matched], survey.base).rstrip(" ") + "\n")
     survey.loose = False
-    outside = is_outside(survey, reading)
+    outside = is_outside(survey.containers, survey.base, reading.matched, reading.fcol - reading.col)
     if reading.matched < len(survey.containers):
         leave(survey, reading, pos, eol)
     survey.leaf = "none"
@@ -193,12 +193,18 @@ def is_bare(survey: Survey, matched: int) -> bool:
     return matched < survey.base == len(survey.containers) and QUOTE not in survey.containers[matched:]
 
 
-def is_outside(survey: Survey, reading: Reading) -> bool:
-    """Say whether a line leaves an item, but would go on with it now that those around it are gone."""
-    matched, base = reading.matched, survey.base
-    if not matched < base < len(survey.containers) or max(survey.containers[matched:base]) == QUOTE:
+def is_outside(containers: tuple[int, ...], base: int, matched: int, columns: int) -> bool:
+    """Say whether a line leaves an item, but would go on with it now that those around it are gone.
+
+    Args:
+        containers: What is open before the line.
+        base: So many of them were open before the chunk began.
+        matched: So many of them go on in the line.
+        columns: So far in it stands behind these.
+    """
+    if not matched < base < len(containers) or max(containers[matched:base]) == QUOTE:
         return False
-    return 0 < survey.containers[base] <= reading.fcol - reading.col < INDENT
+    return 0 < containers[base] <= columns < INDENT
 
 
 def is_sibling(survey: Survey, reading: Reading) -> bool:

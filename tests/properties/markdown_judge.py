@@ -217,6 +217,33 @@ def validity(source: str, chunks: Sequence[Chunk], limit: int, unit: str = "cp")
     return wrong
 
 
+def items(source: str, chunks: Sequence[Chunk]) -> list[str]:
+    """Law 4, of lists: what an item holds in a chunk it holds in the source; its first word names it."""
+    before = held(source)
+    return [
+        f"chunk {index}: the item of {first} has taken in {words - before[first]}"
+        for index, chunk in enumerate(chunks)
+        for first, words in held(chunk.text).items()
+        if not words <= before.get(first, words)
+    ]
+
+
+def held(text: str) -> dict[str, set[str]]:
+    """Tell what each list item holds, by its first word."""
+    found: dict[str, set[str]] = {}
+    stack: list[list[str]] = []
+    for token in JUDGE.parse(text):
+        if token.type == "list_item_open":
+            stack.append([])
+        elif token.type == "list_item_close":
+            words = stack.pop()
+            found.update((word, set(words)) for word in words[:1])
+        elif token.type in ("inline", "fence", "code_block"):
+            for item in stack:
+                item.extend(WORD.findall(token.content))
+    return found
+
+
 def differs(was: Kind, now: Kind) -> bool:
     """Say whether a word is shown otherwise; of code, whether its line has changed but by a cut."""
     if not was.columns and was.depth == now.depth and {was.leaf, now.leaf} == {"code", "prose"}:
