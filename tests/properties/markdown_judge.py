@@ -16,6 +16,8 @@ from tests.properties.markdown import WORD
 JUDGE = MarkdownIt("gfm-like", {"html": False, "linkify": False})
 QUOTED_BLANKS = re.compile(r"^[> \t]+\Z|\A(?:[> \t]*(?:\r\n|\r|\n))+|(?:(?:\r\n|\r|\n)[> \t]*)+\Z")
 """Blank lines at a cut, those in a quote included."""
+BLANKS = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]*[^\s`])")
+BLANK_END = re.compile(r"\n[ \t]*\n\Z")
 WIDEST = 4
 """The most units that one character takes."""
 QUOTED_TAB = re.compile(r"(?:[ \t>+*-]|\d{1,9}[.)])*>(?:[ >+*-]|\d{1,9}[.)])*\t")
@@ -320,6 +322,18 @@ def inlines(text: str) -> dict[str, str]:
                 outer = (*stack, "code" if kind == "code_inline" else "")[0]
                 found.update((word, outer if index == 0 or outer != "code" else "") for index, word in enumerate(words))
     return found
+
+
+def gaps(source: str, chunks: Sequence[Chunk], limit: int) -> list[str]:
+    """Law 5: code is cut at a blank line, where there is one that leaves the chunk half full."""
+    wrong: list[str] = []
+    for index, chunk in enumerate(chunks):
+        stood_for = source[chunk.start : chunk.end]
+        in_code = chunk.reason in ("line", "code") and chunk.text.endswith("\n```") and "```" not in stood_for[-5:]
+        if in_code and not BLANK_END.search(stood_for):
+            found = [gap.start() for gap in BLANKS.finditer(chunk.text) if 2 * gap.start() > limit]
+            wrong += [f"chunk {index} has a blank line at {at}" for at in found[-1:]]
+    return wrong
 
 
 def headings(chunks: Sequence[Chunk]) -> list[str]:

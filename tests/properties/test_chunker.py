@@ -121,6 +121,7 @@ def test_what_models_write_is_valid_chunk_by_chunk_and_cut_well(rnd: random.Rand
     chunks = split(document.text, limit)
     assert not judge.validity(document.text, chunks, limit) + judge.items(document.text, chunks)
     assert not judge.atoms(document.text, chunks, document.atoms, limit)
+    assert not judge.gaps(document.text, chunks, limit)
     assert not judge.headings(chunks)
 
 
@@ -132,7 +133,8 @@ def test_a_long_run_over_what_models_write_finds_no_fault_and_full_chunks() -> N
         source = document.text
         chunks = split(source, limit, unit=unit)
         found = basics(source, chunks, limit, unit) + judge.headings(chunks)
-        found += judge.atoms(source, chunks, document.atoms, limit) if unit == "cp" else []
+        if unit == "cp":
+            found += judge.atoms(source, chunks, document.atoms, limit) + judge.gaps(source, chunks, limit)
         found += judge.validity(source, chunks, limit, unit) + judge.items(source, chunks)
         assert not found, seed
         assert fed(Chunker(limit, unit=unit), cut(rnd, source)) == chunks, seed
