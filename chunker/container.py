@@ -39,6 +39,9 @@ def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         survey.tail = Tail("fence", survey.code, survey.containers)
         return
     survey.boundary(survey.text_end, pos)
+    if is_swallowed(survey, reading) and survey.block and survey.block.pos == pos:
+        survey.tail = Tail("indented", pos, survey.containers)
+        return
     sibling = is_sibling(survey, reading)
     orphan = sibling and reading.matched < survey.base
     if survey.loose and survey.text_end == pos - 1:
@@ -205,6 +208,16 @@ def is_outside(containers: tuple[int, ...], base: int, matched: int, columns: in
     if not matched < base < len(containers) or max(containers[matched:base]) == QUOTE:
         return False
     return 0 < containers[base] <= columns < INDENT
+
+
+def is_swallowed(survey: Survey, reading: Reading) -> bool:
+    """Say whether what a line begins would be read as part of what the chunk has opened, unless it begins a chunk."""
+    matched, base, columns = reading.matched, survey.base, reading.fcol - reading.col
+    deep = (
+        columns >= INDENT and matched < base < len(survey.containers) and QUOTE not in survey.containers[matched:base]
+    )
+    item = ITEM.match(survey.view, reading.first)
+    return deep or (item is not None and is_outside(survey.containers, base, matched, columns))
 
 
 def is_sibling(survey: Survey, reading: Reading) -> bool:

@@ -66,6 +66,15 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "{m}a a a a a a a a\n\n{i}- a\n\n   + a a",
         ITEMS,
     ),
+    "code behind two items that leaves both, but is as far in as the inner": (
+        ">    * a a a a a a a a\n>      + a a\n>\n>     a",
+        ("",),
+    ),
+    "code behind a quote in an item that leaves both": (">   7) a a a a a a a a\n>      > a a\n>     # a", ("",)),
+    "code that a column more would have put into an item": (
+        "10. a a a a a a a a a a\n\n    - a\n\n   - a\n\n    -   # a a",
+        ("",),
+    ),
     "a quote two columns in behind an item in one": ("+    a a a a a\n     + a a\n  >\n      a", ("",)),
 }
 
