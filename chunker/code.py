@@ -6,7 +6,7 @@ Rule 2: the columns that make a line code are not cut.
 
 from chunker.cluster import boundary
 from chunker.line import content, read
-from chunker.state import Leaf, State
+from chunker.state import Fence, Leaf, State
 from chunker.survey import INK, Boundary, Survey
 
 
@@ -44,8 +44,14 @@ def code_place(survey: Survey, leaf: Leaf) -> Boundary:
         at = boundary(view, max(end - 1, low + 1), low) if end > low else at
     at = min(at, survey.size)
     containers = survey.fence_containers if leaf == "fence" else survey.containers
-    state = State(leaf, containers, survey.markers, survey.fence, mid=view[at - 1] != "\n")
+    state = State(leaf, containers, survey.markers, fence_at(survey, at), mid=view[at - 1] != "\n")
     return Boundary(at, at, state, suffix)
+
+
+def fence_at(survey: Survey, at: int) -> Fence | None:
+    """Say which fence is open at a cut; behind one in its opening line, the rest of the info string is code."""
+    fence = survey.fence
+    return fence._replace(info="") if fence and not survey.body and at < survey.end_of_line(survey.opener) else fence
 
 
 def prefix_end(survey: Survey, line: int, leaf: Leaf) -> int:

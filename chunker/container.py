@@ -39,13 +39,16 @@ def new_block(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
         survey.tail = Tail("fence", survey.code, survey.containers)
         return
     survey.boundary(survey.text_end, pos)
+    if is_swallowed(survey, reading) and survey.block and survey.block.pos == pos:
+        survey.tail = Tail("indented", pos, survey.containers)
+        return
     sibling = is_sibling(survey, reading)
     orphan = sibling and reading.matched < survey.base
     if survey.loose and survey.text_end == pos - 1:
         # What was a heading or a row is a paragraph here, and would take the line in.
         survey.edit(pos, pos, lead(survey.containers[: reading.matched], survey.base).rstrip(" ") + "\n")
     survey.loose = False
-    outside = is_outside(survey, reading)
+    outside = is_outside(survey.containers, survey.base, reading.matched, reading.fcol - reading.col)
     if reading.matched < len(survey.containers):
         leave(survey, reading, pos, eol)
     survey.leaf = "none"
@@ -193,12 +196,28 @@ def is_bare(survey: Survey, matched: int) -> bool:
     return matched < survey.base == len(survey.containers) and QUOTE not in survey.containers[matched:]
 
 
-def is_outside(survey: Survey, reading: Reading) -> bool:
-    """Say whether a line leaves an item, but would go on with it now that those around it are gone."""
-    matched, base = reading.matched, survey.base
-    if not matched < base < len(survey.containers) or max(survey.containers[matched:base]) == QUOTE:
+def is_outside(containers: tuple[int, ...], base: int, matched: int, columns: int) -> bool:
+    """Say whether a line leaves an item, but would go on with it now that those around it are gone.
+
+    Args:
+        containers: What is open before the line.
+        base: So many of them were open before the chunk began.
+        matched: So many of them go on in the line.
+        columns: So far in it stands behind these.
+    """
+    if not matched < base < len(containers) or max(containers[matched:base]) == QUOTE:
         return False
-    return 0 < survey.containers[base] <= reading.fcol - reading.col < INDENT
+    return 0 < containers[base] <= columns < INDENT
+
+
+def is_swallowed(survey: Survey, reading: Reading) -> bool:
+    """Say whether what a line begins would be read as part of what the chunk has opened, unless it begins a chunk."""
+    matched, base, columns = reading.matched, survey.base, reading.fcol - reading.col
+    deep = (
+        columns >= INDENT and matched < base < len(survey.containers) and QUOTE not in survey.containers[matched:base]
+    )
+    item = ITEM.match(survey.view, reading.first)
+    return deep or (item is not None and is_outside(survey.containers, base, matched, columns))
 
 
 def is_sibling(survey: Survey, reading: Reading) -> bool:

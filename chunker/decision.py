@@ -232,6 +232,8 @@ class _Cut:
         for floor in (survey.half, 0):
             if survey.block and survey.block.end >= floor:
                 return self.make(survey.block, "block")
+            if survey.gap and survey.gap.end >= survey.half:
+                return self.make(survey.gap, "line")
             if survey.line and survey.line.end >= floor:
                 return self.make(survey.line, "line")
         if survey.lone and (not survey.body or survey.cap_inside(survey.suffix) <= code_start(survey, self.leaf)):

@@ -5,12 +5,16 @@ Rule 2: a last line that may yet become the closer is taken for neither.
 """
 
 import re
+from collections import deque
 from functools import lru_cache
 
 from chunker.container import rewrite
 from chunker.line import INDENT, Reading
 from chunker.state import Fence
 from chunker.survey import INK, Survey
+
+GAP = re.compile(r"\n(?:[ \t]*+\n)++(?=[ \t]*+\S)")
+"""Blank lines of code."""
 
 
 def code_line(survey: Survey, reading: Reading, pos: int, eol: int) -> None:
@@ -133,7 +137,15 @@ def fence_boundary(survey: Survey, start: int, stop: int) -> None:
             return
         ink = INK.search(view, line_break, stop)
         if ink:
+            gap_boundary(survey, start, ink.end())
             survey.boundary(line_break, view.rfind("\n", low, ink.start()) + 1, "fence")
             return
         # Only blank lines stand between here and the closer: go before the last line that has content.
         line_break = view.rfind("\n", low, len(view[:line_break].rstrip()))
+
+
+def gap_boundary(survey: Survey, start: int, stop: int) -> None:
+    """Find the last blank lines before ``stop`` at which these lines may be cut, if the chunk is then half full."""
+    gaps = deque(GAP.finditer(survey.view, max(start, survey.half), stop), maxlen=1)
+    if gaps and (survey.body or survey.view[start : gaps[0].start()].strip()):
+        survey.boundary(gaps[0].start(), gaps[0].end(), "fence")

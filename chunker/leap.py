@@ -10,6 +10,7 @@ Rule 3: of a line that is not over only what can no longer change counts.
 import re
 from typing import NamedTuple
 
+from chunker.container import is_outside
 from chunker.excerpt import opening
 from chunker.fence import closing_line, exit_of
 from chunker.length import Measure, reach
@@ -173,7 +174,8 @@ def inside(view: str, begin: Cut) -> Cut | None:
     while part := PART.match(view, pos):
         start, stop = part.end(1) - len(part[1]), part.end()
         depth, column = kept(containers, len(part[1]))
-        if not 0 < depth < DEEPEST or len(part[1]) - column >= INDENT:
+        columns = len(part[1]) - column
+        if not 0 < depth < DEEPEST or columns >= INDENT or is_outside(containers, base, depth, columns):
             return None
         if closed or start > pos or part[3] or begins(part[2], depth, base, containers):
             cut = Cut(start, containers, markers, text, pos) if start else None
@@ -184,7 +186,7 @@ def inside(view: str, begin: Cut) -> Cut | None:
         if stop == len(view):
             return cut
         if part[2]:
-            containers += (len(part[1]) - column + len(part[2]),)
+            containers += (columns + len(part[2]),)
             markers = markers[:depth] + part[2][-2]
         shift = sum(containers[:base])
         text += view[pos:start] + view[start + shift : stop].replace("\n" + " " * shift, "\n") if shift else ""

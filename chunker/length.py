@@ -38,7 +38,9 @@ def reach(text: str, start: int, budget: int, measure: Measure) -> int:
     if measure is len:
         return min(start + budget, len(text)) if budget > 0 else start
     stop = min(start + max(budget, 0), len(text))
-    # A character dropped frees at most WIDEST units, so a step of this size never goes back too far.
-    while (excess := measure(text[start:stop]) - budget) > 0 and stop > start:
-        stop -= -(-excess // WIDEST)
+    excess = measure(text[start:stop]) - budget
+    while excess > 0 and stop > start:
+        # A character dropped frees at most WIDEST units, so a step of this size never goes back too far.
+        last, stop = stop, max(stop - -(-excess // WIDEST), start)
+        excess -= measure(text[stop:last])
     return max(stop, start)

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from chunker.block import text_lines
+from chunker.container import is_outside
 from chunker.fence import closing_line, exit_of
 from chunker.line import INDENT, MARKER, TEXT
 from chunker.state import DEEPEST, QUOTE
@@ -124,7 +125,8 @@ def begins(survey: Survey, line: Line) -> bool:
     """Read a line that begins a block, and say whether it did; not, where it might go on with one."""
     if survey.leaf == "table" or line.kind == DELIMITED or (line.kind == ROW and survey.containers):
         return False
-    if line.first - line.pos - line.column >= INDENT or line.depth == DEEPEST:
+    columns = line.first - line.pos - line.column
+    if columns >= INDENT or line.depth == DEEPEST or is_outside(survey.containers, survey.base, line.depth, columns):
         return False
     if survey.leaf == "paragraph" and may_go_on(survey, line):
         return False

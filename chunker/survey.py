@@ -70,6 +70,8 @@ class Survey:
     line: Boundary | None = None
     lone: Boundary | None = None
     """A cut that breaks nothing, but leaves a heading alone, or a line that may go on."""
+    gap: Boundary | None = None
+    """The last line end of code that has a blank line behind it."""
     dangling = False
     """A fence was left without a closer since the last text."""
     tail: Tail | None = None
@@ -149,12 +151,13 @@ class Survey:
         if end <= self.ink or self.tail:
             return
         suffix = self.suffix if self.dangling or self.leaf == "fence" else ""
+        is_gap = end < pos - 1
         if suffix is not self.closer and leaf == "none" and (self.dangling or self.leaf == "fence"):
             if end <= self.cap_inside(self.closer, end):
                 suffix = self.closer
             elif self.block:
                 return  # there is no room to close the fence, but there was some before it
-        if leaf == "fence" and end < pos - 1 <= self.cap_before(suffix):
+        if leaf == "fence" and is_gap and pos - 1 <= self.cap_before(suffix):
             end = pos - 1  # the blank lines of code before the cut are code, too
         elif end > (self.cap_inside(suffix, end) if suffix else self.cap):
             return
@@ -165,6 +168,8 @@ class Survey:
         else:
             state = State(leaf, self.containers, self.markers, self.fence, self.header)
             self.line = Boundary(end, pos, state, suffix)
+            if is_gap and leaf == "fence":
+                self.gap = self.line
 
     def cap_before(self, suffix: str) -> int:
         """Say how far the text may go if something follows it."""

@@ -16,6 +16,8 @@ from tests.properties.markdown import WORD
 JUDGE = MarkdownIt("gfm-like", {"html": False, "linkify": False})
 QUOTED_BLANKS = re.compile(r"^[> \t]+\Z|\A(?:[> \t]*(?:\r\n|\r|\n))+|(?:(?:\r\n|\r|\n)[> \t]*)+\Z")
 """Blank lines at a cut, those in a quote included."""
+BLANKS = re.compile(r"\n(?:[ \t]*\n)+(?=[ \t]*[^\s`])")
+BLANK_END = re.compile(r"\n[ \t]*\n\Z")
 WIDEST = 4
 """The most units that one character takes."""
 QUOTED_TAB = re.compile(r"(?:[ \t>+*-]|\d{1,9}[.)])*>(?:[ >+*-]|\d{1,9}[.)])*\t")
@@ -217,6 +219,33 @@ def validity(source: str, chunks: Sequence[Chunk], limit: int, unit: str = "cp")
     return wrong
 
 
+def items(source: str, chunks: Sequence[Chunk]) -> list[str]:
+    """Law 4, of lists: what an item holds in a chunk it holds in the source; its first word names it."""
+    before = held(source)
+    return [
+        f"chunk {index}: the item of {first} has taken in {words - before[first]}"
+        for index, chunk in enumerate(chunks)
+        for first, words in held(chunk.text).items()
+        if not words <= before.get(first, words)
+    ]
+
+
+def held(text: str) -> dict[str, set[str]]:
+    """Tell what each list item holds, by its first word."""
+    found: dict[str, set[str]] = {}
+    stack: list[list[str]] = []
+    for token in JUDGE.parse(text):
+        if token.type == "list_item_open":
+            stack.append([])
+        elif token.type == "list_item_close":
+            words = stack.pop()
+            found.update((word, set(words)) for word in words[:1])
+        elif token.type in ("inline", "fence", "code_block"):
+            for item in stack:
+                item.extend(WORD.findall(token.content))
+    return found
+
+
 def differs(was: Kind, now: Kind) -> bool:
     """Say whether a word is shown otherwise; of code, whether its line has changed but by a cut."""
     if not was.columns and was.depth == now.depth and {was.leaf, now.leaf} == {"code", "prose"}:
@@ -293,6 +322,18 @@ def inlines(text: str) -> dict[str, str]:
                 outer = (*stack, "code" if kind == "code_inline" else "")[0]
                 found.update((word, outer if index == 0 or outer != "code" else "") for index, word in enumerate(words))
     return found
+
+
+def gaps(source: str, chunks: Sequence[Chunk], limit: int) -> list[str]:
+    """Law 5: code is cut at a blank line, where there is one that leaves the chunk half full."""
+    wrong: list[str] = []
+    for index, chunk in enumerate(chunks):
+        stood_for = source[chunk.start : chunk.end]
+        in_code = chunk.reason in ("line", "code") and chunk.text.endswith("\n```") and "```" not in stood_for[-5:]
+        if in_code and not BLANK_END.search(stood_for):
+            found = [gap.start() for gap in BLANKS.finditer(chunk.text) if 2 * gap.start() > limit]
+            wrong += [f"chunk {index} has a blank line at {at}" for at in found[-1:]]
+    return wrong
 
 
 def headings(chunks: Sequence[Chunk]) -> list[str]:

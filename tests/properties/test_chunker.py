@@ -119,8 +119,9 @@ def test_early_chunks_end_at_blocks_and_keep_every_law(rnd: random.Random) -> No
 def test_what_models_write_is_valid_chunk_by_chunk_and_cut_well(rnd: random.Random) -> None:
     document, limit = model_document(rnd), limit_of(rnd, 60)
     chunks = split(document.text, limit)
-    assert not judge.validity(document.text, chunks, limit)
+    assert not judge.validity(document.text, chunks, limit) + judge.items(document.text, chunks)
     assert not judge.atoms(document.text, chunks, document.atoms, limit)
+    assert not judge.gaps(document.text, chunks, limit)
     assert not judge.headings(chunks)
 
 
@@ -132,8 +133,9 @@ def test_a_long_run_over_what_models_write_finds_no_fault_and_full_chunks() -> N
         source = document.text
         chunks = split(source, limit, unit=unit)
         found = basics(source, chunks, limit, unit) + judge.headings(chunks)
-        found += judge.atoms(source, chunks, document.atoms, limit) if unit == "cp" else []
-        found += judge.validity(source, chunks, limit, unit)
+        if unit == "cp":
+            found += judge.atoms(source, chunks, document.atoms, limit) + judge.gaps(source, chunks, limit)
+        found += judge.validity(source, chunks, limit, unit) + judge.items(source, chunks)
         assert not found, seed
         assert fed(Chunker(limit, unit=unit), cut(rnd, source)) == chunks, seed
         fills += [judge.length(chunk.text, unit) / limit for chunk in chunks[:-1]]
@@ -150,7 +152,8 @@ def test_a_long_run_over_nasty_markdown_loses_nothing_and_seldom_shows_a_word_ot
         assert not judge.cap(chunks, limit, unit) + judge.spans(source, chunks) + judge.content(source, chunks), seed
         assert all(chunk.text.strip() for chunk in chunks), seed
         assert fed(Chunker(limit, unit=unit), cut(rnd, source)) == chunks, seed
-        count += bool(judge.validity(source, chunks, limit, unit) + judge.blanks(source, chunks))
+        found = judge.validity(source, chunks, limit, unit) + judge.items(source, chunks)
+        count += bool(found + judge.blanks(source, chunks))
     assert count / DOCUMENTS <= NASTY_FAULTS, count
 
 

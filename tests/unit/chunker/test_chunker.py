@@ -177,6 +177,36 @@ def test_no_cut_falls_between_code_and_what_may_close_it(limit: int) -> None:
     assert not any(chunk.text.startswith("```\n`") for chunk in chunks)
 
 
+FUNCTIONS = "```py\n" + "\n\n".join(f"def f{n}():\n    return {n}" for n in range(4)) + "\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        (FUNCTIONS, 64),
+        (FUNCTIONS.replace("\n", "\r\n"), 72),
+        ("".join(f"> {line}\n" for line in FUNCTIONS.split("\n")), 90),
+        ("- " + FUNCTIONS.replace("\n", "\n  "), 80),
+    ],
+)
+def test_code_is_cut_at_a_blank_line_if_the_chunk_is_then_half_full(text: str, limit: int) -> None:
+    chunks = split(text, limit)
+    assert len(chunks) == 2
+    assert [chunk.text.count("def") for chunk in chunks] == [chunk.text.count("return") for chunk in chunks] == [2, 2]
+
+
+def test_code_whose_blank_line_comes_too_early_is_cut_at_its_last_line_end() -> None:
+    chunks = split("```\na = 1\n\n" + "b = 2\n" * 9 + "```", 50)
+    assert chunks[0].text == "```\na = 1\n\n" + "b = 2\n" * 6 + "```"
+
+
+@pytest.mark.parametrize("front", ["aaaa aaaa\n\n   ", "- - aaaa aaaa\n\n    "])
+@pytest.mark.parametrize("limit", range(13, 19))
+def test_of_an_info_string_that_is_cut_no_part_is_repeated(front: str, limit: int) -> None:
+    chunks = split(f"{front}10.    ```python title\n{len(front) * ' '}       code", limit)
+    assert "".join(char for chunk in chunks[1:] for char in chunk.text if char.isalpha()) == "pythontitlecode"
+
+
 def test_a_quote_behind_a_list_gets_no_second_blank_line() -> None:
     chunks = split("- one one one one one\n  - two two two two two two two two\n  - three\n\n> [four](/five)", 40)
     assert chunks[-1].text == "- three\n\n> [four](/five)"

@@ -33,6 +33,12 @@ ODD = {
     "an item indented by less than the one before it": "2. a\n  - " + 80 * "b" + "\n- a | b\n--|--\n" + TEXT,
     "a paragraph behind an item": "- a\n\n " + 80 * "b" + "\n\n- a | b\n--|--\n" + TEXT,
     "an item whose list began in an earlier chunk": "- a\n  - " + 80 * "b" + "\n\n\n- a | b\n--|--\n" + TEXT,
+    "text that leaves an item around the one before it, but is as far in": "- a\n\n  10. "
+    + 85 * "b"
+    + "\n\n      - "
+    + 50 * "c"
+    + "\n\n     d\n\n"
+    + TEXT,
     "two definitions in an item": "- " + 90 * "a" + "\n\n  " + 70 * "b" + "\n\n  [c]: d\n  [e]: f" + TEXT,
     "an info string that leaves no room for code": "a\n\n```" + 85 * "b" + "\nc\n```\n\n" + TEXT,
     "the same in an item": 90 * "a" + "\n- b\n\n  ```" + 19 * "é" + "\n  c\n  ```\n" + TEXT,

@@ -58,6 +58,23 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "white space between a line's markers": (">7) ``a a a a a a. a a a a a a a!\n>    a", ("",)),
     "a number four columns in behind a quote": ("-    >a a a\n    1. a a a a a a a a a", ("",)),
     "a lazy row whose delimiter row is not": (">>   a a a\n>    | a | a a a |\n> >   | ---: | :-: |\n>a", ("",)),
+    "text behind two items that leaves both, but is as far in as the inner": (
+        "{m}a a a a a a a a\n\n{i}- a\n\n   a a",
+        ITEMS,
+    ),
+    "an item behind two that leaves both, but is as far in as the inner": (
+        "{m}a a a a a a a a\n\n{i}- a\n\n   + a a",
+        ITEMS,
+    ),
+    "code behind two items that leaves both, but is as far in as the inner": (
+        ">    * a a a a a a a a\n>      + a a\n>\n>     a",
+        ("",),
+    ),
+    "code behind a quote in an item that leaves both": (">   7) a a a a a a a a\n>      > a a\n>     # a", ("",)),
+    "code that a column more would have put into an item": (
+        "10. a a a a a a a a a a\n\n    - a\n\n   - a\n\n    -   # a a",
+        ("",),
+    ),
     "a quote two columns in behind an item in one": ("+    a a a a a\n     + a a\n  >\n      a", ("",)),
 }
 
@@ -77,7 +94,7 @@ CASES = [(kind, written(pattern, marker)) for kind, (pattern, markers) in KINDS.
 def test_every_line_keeps_its_kind(kind: str, source: str) -> None:
     for limit in LIMITS:
         chunks = split(source, limit)
-        found = judge.validity(source, chunks, limit) + judge.blanks(source, chunks)
+        found = judge.validity(source, chunks, limit) + judge.items(source, chunks) + judge.blanks(source, chunks)
         found += judge.cap(chunks, limit, "cp") + judge.spans(source, chunks) + judge.content(source, chunks)
         assert not found, (kind, limit, [chunk.text for chunk in chunks])
         chunker = Chunker(limit)
