@@ -4,6 +4,7 @@ An adapter is small: a record of what its platform can do, and two coroutines. I
 show; the reply and the pacer do, from the record.
 """
 
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -69,9 +70,11 @@ class Capabilities:
     lists nothing, nothing can be read. ``marks``: whether ``MarkWaiting`` is understood. ``typing_every``: after how
     many platform seconds ``ShowTyping`` is to be repeated; none where it is not understood.
 
-    ``slash``: commands begin with a slash, and clients offer them. ``messages`` is how many messages an answer may
-    have; none for any number. ``guest`` is what holds where we answer by a guest's ticket. ``mention`` is how a text
-    names a user without calling them, with ``{}`` for their id.
+    ``slash``: commands begin with a slash, and clients offer them. ``nonce_life`` is for how many platform seconds a
+    nonce is known.
+
+    ``messages`` is how many messages an answer may have; none for any number. ``guest`` is what holds where we answer
+    by a guest's ticket. ``mention`` is how a text names a user without calling them, with ``{}`` for their id.
     """
 
     surface: Surface
@@ -87,6 +90,7 @@ class Capabilities:
     fits: Callable[[str], bool] | None = None
     update: int = 800
     reconciliation: Reconciliation = "none"
+    nonce_life: float = math.inf
     marks: bool = False
     typing_every: float | None = None
     slash: bool = False

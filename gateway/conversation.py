@@ -364,7 +364,8 @@ class Conversations:
 
     def _reply(self, work: Work, adapter: Adapter, lines: Sequence[Line], draft: int) -> Reply:
         place = Place.of(work.message, adapter.capabilities)
-        return Reply(place=place, run_id=_run_id(work), draft=draft, lines=lines)
+        age = work.age * self._delivery.time_scale
+        return Reply(place=place, run_id=_run_id(work), draft=draft, lines=lines, age=age)
 
     def _tell_end(self, work: Work, reply: Reply, reason: EndReason) -> None:
         if reply.failure is not None:

@@ -88,6 +88,7 @@ class Reply:
         run_id: named in the sentence that tells of a failure, so that the operator finds it in the log.
         draft: how often the model has begun anew behind a crash.
         lines: the journal that an earlier reply of this run left.
+        age: platform seconds that it is old at most.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Reply:
         run_id: str,
         draft: int = 0,
         lines: Sequence[Line] = (),
+        age: float = 0.0,
     ) -> None:
         self.address = place.address
         self.capabilities = place.capabilities
@@ -114,7 +116,7 @@ class Reply:
         self._ended = False
         self._written = {line.number: line for line in lines}
         self._number = max(self._written, default=-1) + 1
-        self._restore(lines)
+        self._restore(lines, age)
 
     @property
     def bubbles(self) -> list[Bubble]:
@@ -463,14 +465,15 @@ class Reply:
         in_flight = self._flight[1] if self._flight else None
         return ledger.lines(self._sealed, self._activity_line, work, in_flight=in_flight, draft=self._draft.number)
 
-    def _restore(self, written: Sequence[Line]) -> None:
+    def _restore(self, written: Sequence[Line], age: float) -> None:
         """Take up the row where an earlier reply was cut off."""
         row = ledger.row(written, self._place, overwritable=self._edits)
         self._sealed, self._activity_line = row.sealed, row.activity
         self._row, self._due = deque(row.messages), deque(row.due)
         self._room = Room(self.capabilities, len(row.sealed) + len(row.due))
         self._row.append(self._message() if written else self._first())
-        if self.capabilities.reconciliation == "none":
+        nonces = self.capabilities.reconciliation == "nonce"
+        if self.capabilities.reconciliation == "none" or (nonces and age >= self.capabilities.nonce_life):
             for message in [each for each in self._row if each.standing is Standing.UNHEARD]:
                 self._doubt(message, _CUT_OFF)
         self._close_up()

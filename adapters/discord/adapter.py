@@ -12,6 +12,7 @@ from adapters.discord.breaker import MOST, Breaker
 from adapters.discord.ingress import Ingress, Openings
 from adapters.discord.interaction import OPENING
 from adapters.discord.outcome import DEAD_TOKENS, TABLE, Answer, NoAnswer, outcome
+from adapters.discord.post import Posts
 from adapters.discord.render import Call, in_channel, render
 from gateway.adapter import Capabilities, Receive
 from gateway.error import AdapterError, DragomanError
@@ -63,6 +64,7 @@ class DiscordAdapter:
         self._gateway_url = gateway_url
         self._client: Web | None = None
         self._openings = Openings()
+        self._posts = Posts()
         self._breaker = Breaker()
         self._revoked: anyio.Event | None = None
         self.capabilities = capabilities
@@ -81,7 +83,7 @@ class DiscordAdapter:
         async with web.connections() as http:
             me = await self._who()
             await command.register(self._ask, me.application)
-            ingress = Ingress(me=me, receive=receive, ask=self._ask, openings=self._openings)
+            ingress = Ingress(me=me, receive=receive, ask=self._ask, openings=self._openings, posts=self._posts)
             session = Session(http, web.token, self._gateway_url, ingress.told, ready)
             end: list[AdapterError] = []
             async with anyio.create_task_group() as tasks:
@@ -127,6 +129,8 @@ class DiscordAdapter:
             return TABLE[_EMPTY] if operation.markup else Forbidden(reason="there is no text to show")
         if isinstance(operation, EditMessage):
             await self._openings.settled(operation.message_id)
+        elif (posted := self._posts.message(operation.nonce)) is not None:
+            return Performed(message_id=posted)
         answer = await self._ask(call)
         if isinstance(operation, PostMessage) and operation.answers is not None and _cannot_reply(answer):
             return await self._show(replace(operation, answers=None))

@@ -6,6 +6,7 @@ Source: https://docs.discord.com/developers/topics/rate-limits
 """
 
 from dataclasses import replace
+from functools import partial
 
 from adapters.discord.markup import fits
 from gateway.adapter import Budget, Capabilities, Surface, UnknownOutcome
@@ -32,6 +33,12 @@ BY_TOKEN = Budget(name="webhook", scope="thread", rate=0.6, burst=2)
 TYPING_EVERY = 8.0
 """Platform seconds; it is seen for ten."""
 
+NONCE_LIFE = 120.0
+"""Platform seconds in which a nonce is known for certain; Discord says "in the past few minutes".
+
+Source: https://docs.discord.com/developers/resources/message#create-message
+"""
+
 GUEST_BUBBLE = 1_950
 GUEST_MESSAGES = 6
 """The first answer and five that follow it."""
@@ -48,8 +55,9 @@ def capabilities(*, surface: Surface, bubble: int, unknown_outcome: UnknownOutco
         delete=DELETE,
         mark=MARK,
         typing=TYPING,
-        fits=fits,
+        fits=partial(fits, limit=bubble),
         reconciliation="nonce",
+        nonce_life=NONCE_LIFE,
         marks=True,
         typing_every=TYPING_EVERY,
         slash=True,
@@ -59,6 +67,7 @@ def capabilities(*, surface: Surface, bubble: int, unknown_outcome: UnknownOutco
     guest = replace(
         member,
         bubble=GUEST_BUBBLE,
+        fits=partial(fits, limit=GUEST_BUBBLE),
         messages=GUEST_MESSAGES,
         post=(BY_TOKEN,),
         edit=(BY_TOKEN, Budget(name="webhook", scope="message", rate=_GAP, burst=1)),

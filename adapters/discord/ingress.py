@@ -18,8 +18,9 @@ import anyio
 from adapters.discord.decode import ELSEWHERE, OURS, decode
 from adapters.discord.directory import Directory
 from adapters.discord.identity import Identity
-from adapters.discord.message import Json, listed, mapping
-from adapters.discord.outcome import Answer, NoAnswer
+from adapters.discord.message import Json, author, listed, mapping
+from adapters.discord.outcome import Answer, NoAnswer, retry_after
+from adapters.discord.post import Posts
 from adapters.discord.render import EPHEMERAL, Call, callback
 from gateway.adapter import Receive
 from gateway.error import StoreError
@@ -46,6 +47,9 @@ REMEMBERED = 10_000
 """How many messages that were not for us are known by their ids, so that nobody is told when they are deleted."""
 
 NOT_ALLOWED = "You may not use this bot here."
+
+ANSWERED_ALREADY = 40060
+"""What is said of a first answer that is there, since it was given before and nobody heard."""
 
 DEFERRED, SAID = 5, 4
 """The types of a first answer: one that waits for its words, and one that has them."""
@@ -95,13 +99,15 @@ class Ingress:
         receive: stores.
         ask: calls Discord's API.
         openings: is told what becomes of first answers.
+        posts: is told of our own messages.
     """
 
-    def __init__(self, *, me: Identity, receive: Receive, ask: Ask, openings: Openings) -> None:
+    def __init__(self, *, me: Identity, receive: Receive, ask: Ask, openings: Openings, posts: Posts) -> None:
         self._me = me
         self._receive = receive
         self._ask = ask
         self._openings = openings
+        self._posts = posts
         self._places = Directory(me.user)
         self._others: OrderedDict[str, None] = OrderedDict()
         self._tasks: TaskGroup | None = None
@@ -128,6 +134,8 @@ class Ingress:
     def told(self, event: str, data: object) -> None:
         """Take a dispatch; those that are neither messages nor interactions say something about places at most."""
         self._places.feed(event, data)
+        if event == "MESSAGE_CREATE" and author(fields := mapping(data)) == self._me.user:
+            self._posts.heard(fields.get("nonce"), fields.get("id"))
         if event == "INTERACTION_CREATE" and self._tasks is not None:
             self._tasks.start_soon(self._keep_interaction, data, anyio.current_time())
         elif event == "MESSAGE_DELETE_BULK":
@@ -211,18 +219,18 @@ class Ingress:
             told = mapping(answer.fields.get("interaction")).get("response_message_id")
             if isinstance(told, str) and isinstance(inbound, MessageReceived) and not ticket.guest:
                 self._openings.became(ticket.opening, told)
-            elif not answer.ok:
+            elif not answer.ok and answer.code != ANSWERED_ALREADY:
                 log.warning("%s was not answered: HTTP %s, code %s", inbound.event_id, answer.status, answer.code)
             return
         log.warning("%s was stored too late to be answered in time", inbound.event_id)
 
     async def _answered(self, call: Call) -> Answer:
-        """Ask until there is an answer."""
+        """Ask until there is an answer that will not be another one soon."""
         while True:
             answer = await self._ask(call)
-            if isinstance(answer, Answer):
+            if isinstance(answer, Answer) and answer.status < 500 and answer.status != 429:
                 return answer
-            await anyio.sleep(0.1)
+            await anyio.sleep(retry_after(answer) if isinstance(answer, Answer) and answer.status == 429 else 0.1)
 
 
 def _first(inbound: MessageReceived | CommandReceived, *, admitted: bool) -> Mapping[str, object]:

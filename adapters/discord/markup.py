@@ -73,11 +73,11 @@ def content(markdown: str) -> str:
     return "\n".join(line.text for line in lines).strip() or plain(markdown).strip()
 
 
-def fits(markdown: str) -> bool:
-    """Whether Discord takes the text, once it is rendered."""
-    if len(markdown) <= LIMIT and not _MARKUP.search(markdown):
+def fits(markdown: str, limit: int = LIMIT) -> bool:
+    """Whether a message of that length holds the text, once it is rendered."""
+    if len(markdown) <= limit and not _MARKUP.search(markdown):
         return True
-    return len(content(markdown)) <= LIMIT
+    return len(content(markdown)) <= limit
 
 
 def _parse(markdown: str) -> list[Token]:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.telegram import login
@@ -101,7 +102,7 @@ class TelegramAdapter:
             edit=EDIT,
             delete=DELETE,
             typing=TYPING,
-            fits=fits,
+            fits=partial(fits, limit=bubble),
             reconciliation="none",
             typing_every=TYPING_EVERY,
             slash=True,

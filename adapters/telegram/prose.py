@@ -5,7 +5,7 @@ Rule 2: what Telegram has no entity for is told by characters: bullets, numbers,
 Rule 3: blocks stand as far apart as in the source: with a blank line or without.
 Rule 4: the work is bounded, whatever the text: what nests deeper than ``DEEPEST`` is shown as it stands, for the parser
     would drop it; there are no tables of more than ``CELLS``, no links among ``BRACKETS``, and no text
-    longer than ``LONGEST`` fits.
+    longer than ``LONGEST`` fits. What the parser ponders on for more than ``STEPS`` is shown as it stands, too.
 
 The parser's reference definitions are off: a definition would vanish, and what refers to it may stand in another
 message.
@@ -17,6 +17,8 @@ from functools import cache, lru_cache
 from itertools import accumulate
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from adapters.telegram.markup import Marked, Page, is_blank, plain
@@ -41,13 +43,17 @@ BRACKETS = 100
 NESTED_LINES = 6_000
 """Lines times quotes and lists in front of one of them, from which nothing is rendered: each line is tried in each."""
 
-SHORT = 800
-"""Units of a source without a table that fits, however much rendering adds."""
+STEPS = 6_000
+"""How often the parser may look for the next thing; 4,000 characters as models write them take some 250."""
+
+GROWTH = 5
+"""By how much rendering makes a text longer at most that has no table."""
 
 BULLET, EMPTY_BOX, TICKED_BOX = "•", "☐", "☑"
 RULE = "──────────"
 
-_DELIMITERS = re.compile(r"^[ \t>]*[-+*0-9.) \t>]*\|?[ \t]*:?-[-:| \t]*$", re.MULTILINE)
+# Possessive, as a line of a thousand blanks must not be tried in all its parts.
+_DELIMITERS = re.compile(r"^(?=[^\n-]*+-)[-+*0-9.) \t>]*+[-:| \t]*+$", re.MULTILINE)
 _MARKERS = re.compile(r"^[ \t]*(?:>[ \t]*|(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)+", re.MULTILINE)
 _MARKER = re.compile(r">|[-+*]|[0-9]+[.)]")
 _BRACKET = re.compile(r"[\[\]]")
@@ -62,6 +68,10 @@ _OWN = re.compile(r"(?:tg|ton|tonsite):", re.IGNORECASE)
 _STYLES = {"strong": "bold", "em": "italic", "s": "strikethrough"}
 
 
+class _PonderedError(Exception):
+    """The parser takes too long over a text."""
+
+
 @lru_cache(maxsize=64)
 def rendered(markdown: str) -> Marked:
     """The Markdown as Telegram shows it; as it stands where nothing would be left of it."""
@@ -69,29 +79,56 @@ def rendered(markdown: str) -> Marked:
     depth = _depth(markdown)
     if depth > DEEPEST or depth * _lines(markdown) > NESTED_LINES:
         return plain(markdown)
-    tokens = _parser(tables=_cells(markdown) <= CELLS, links=_brackets(markdown) <= BRACKETS).parse(markdown)
+    parser = _parser(tables=_cells(markdown) <= CELLS, links=_brackets(markdown) <= BRACKETS)
+    try:
+        tokens = parser.parse(markdown, {"steps": STEPS})
+    except _PonderedError:
+        return plain(markdown)
     if any(token.level >= DEEPEST for token in tokens):
         return plain(markdown)
     result = _Writer(markdown).render(tokens)
     return plain(markdown) if result.blank else result
 
 
-def fits(text: str) -> bool:
-    """Whether a text is one message, once it is rendered."""
+def fits(text: str, limit: int = LIMIT) -> bool:
+    """Whether a text is one message of so many units, once it is rendered."""
     size = units(text)
-    if size <= SHORT and "|" not in text:
+    if size * GROWTH <= limit and "|" not in text:
         return not is_blank(words(text))
     if len(text) > LONGEST:
         return False
     result = rendered(text)
-    return result.length <= LIMIT and not result.blank
+    return result.length <= limit and not result.blank
 
 
 @cache
 def _parser(*, tables: bool, links: bool) -> MarkdownIt:
     options = {"html": False, "linkify": False, "maxNesting": DEEPEST + 1}
     off = ["reference", *([] if tables else ["table"]), *([] if links else ["link", "image"])]
-    return MarkdownIt("gfm-like", options).disable(off)
+    parser = MarkdownIt("gfm-like", options).disable(off)
+    interrupts = ["paragraph", "reference", "blockquote", "list", "table"]
+    parser.block.ruler.before("table", "steps", _step_of_blocks, {"alt": interrupts})
+    parser.inline.ruler.before("text", "steps", _step)
+    skip = parser.inline.skipToken
+
+    def skip_counted(state: StateInline) -> None:
+        _step(state)
+        skip(state)
+
+    parser.inline.skipToken = skip_counted
+    return parser
+
+
+def _step_of_blocks(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
+    return _step(state)
+
+
+def _step(state: StateBlock | StateInline, _silent: bool = False) -> bool:
+    """A rule that finds nothing and counts how often it was asked."""
+    state.env["steps"] -= 1
+    if state.env["steps"] < 0:
+        raise _PonderedError
+    return False
 
 
 def _lines(markdown: str) -> int:
@@ -115,7 +152,8 @@ def _cells(markdown: str) -> int:
     """How many cells its tables have at most."""
     if "|" not in markdown:
         return 0
-    widest = max((line.count("|") + 1 for line in _DELIMITERS.findall(markdown)), default=0)
+    rows = _DELIMITERS.findall(_LINE_END.sub("\n", markdown))
+    widest = max((row.count("|") + 1 for row in rows), default=0)
     return widest * _lines(markdown)
 
 

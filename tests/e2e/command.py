@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,16 @@ import anyio
 import anyio.abc
 
 from adapters.loopback.slack import LoopbackSlack
+from adapters.loopback.slack.venue import SlackVenue
+from adapters.loopback.venue import Value, Venue
+from gateway.cli.table import table
 
 DRAGOMAN = Path(sys.executable).parent / "dragoman"
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Ours without the keys and tokens that a developer may have set, and with warnings as errors."""
-    names = ("ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN")
+    names = ("ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN")
     kept = {name: value for name, value in os.environ.items() if name not in names}
     return kept | {"PYTHONWARNINGS": "error", "NO_COLOR": "1"} | dict(extra or {})
 
@@ -53,63 +56,77 @@ def write_configuration(
         pace: deltas a second of the scripted one.
         surface: how answers are shown.
     """
+    tokens = {"bot": slack.workspace.bot_token, "app": slack.workspace.app_token}
+    settings: dict[str, Value] = {"surface": surface}
+    for name, token in tokens.items():
+        (folder / name).write_text(token, encoding="utf-8")
+        settings[f"{name}_token"] = f"file:{folder / name}"
+    configure(folder, SlackVenue(slack), slack.clock.scale, turns, model=model, pace=pace, settings=settings)
+
+
+def configure(
+    folder: Path,
+    venue: Venue,
+    time_scale: float,
+    turns: str = "",
+    *,
+    model: str = "",
+    pace: float = 0,
+    settings: Mapping[str, Value] | None = None,
+) -> None:
+    """Configure a gateway for any platform; see ``write_configuration``.
+
+    Args:
+        folder: as there.
+        venue: where it connects to.
+        time_scale: platform seconds in a real one.
+        turns: as there.
+        model: as there.
+        pace: as there.
+        settings: over those of the venue.
+    """
     (folder / "script.toml").write_text(turns, encoding="utf-8")
-    (folder / "bot").write_text(slack.workspace.bot_token, encoding="utf-8")
-    (folder / "app").write_text(slack.workspace.app_token, encoding="utf-8")
-    scripted = f"""
-provider = "scripted"
-name = "scripted"
-max_tokens = 1000
-script = "{folder / "script.toml"}"
-pace = {pace}
-"""
-    (folder / "dragoman.toml").write_text(
-        f"""
-[model]
-{model or scripted}
-
-[store]
-kind = "sqlite"
-path = "{folder / "dragoman.db"}"
-
-[pacing]
-time_scale = {slack.clock.scale}
-
-[slack]
-base_url = "{slack.base_url}"
-bot_token = "file:{folder / "bot"}"
-app_token = "file:{folder / "app"}"
-allow_users = ["U1"]
-allow_channels = ["C1"]
-surface = "{surface}"
-""",
-        encoding="utf-8",
+    script = {"script": str(folder / "script.toml"), "pace": pace}
+    scripted = table("model", {"provider": "scripted", "name": "scripted", "max_tokens": 1000} | script)
+    tables = (
+        f"[model]\n{model}" if model else scripted,
+        table("store", {"kind": "sqlite", "path": str(folder / "dragoman.db")}),
+        table("pacing", {"time_scale": time_scale}),
+        table(venue.name, venue.settings(folder) | dict(settings or {})),
     )
+    (folder / "dragoman.toml").write_text("\n".join(tables), encoding="utf-8")
 
 
-@asynccontextmanager
-async def running(folder: Path, slack: LoopbackSlack, *, listen: bool = False) -> AsyncGenerator[anyio.abc.Process]:
-    """A gateway that is connected; killed at the end if it still runs.
+def running(
+    folder: Path, slack: LoopbackSlack, *, listen: bool = False
+) -> AbstractAsyncContextManager[anyio.abc.Process]:
+    """A gateway that is connected to a Slack; killed at the end if it still runs.
 
     Args:
         folder: its working folder.
         slack: where it connects to.
         listen: its log goes to its ``stderr``, for ``logged``, instead of to a file.
     """
-    before = slack.open_sockets
+    return connected(folder, SlackVenue(slack), listen=listen)
+
+
+@asynccontextmanager
+async def connected(folder: Path, venue: Venue, *, listen: bool = False) -> AsyncGenerator[anyio.abc.Process]:
+    """The same on any platform."""
+    before = venue.listeners()
     with (folder / "log").open("ab") as log:
         async with await anyio.open_process(
             [str(DRAGOMAN), "run"], cwd=folder, env=environment(), stdout=log, stderr=subprocess.PIPE if listen else log
         ) as process:
             try:
                 with anyio.fail_after(60):
-                    await slack.until(lambda: slack.open_sockets > before)
+                    await venue.until(lambda: venue.listeners() > before)
                 yield process
             finally:
                 if process.returncode is None:
                     process.kill()
     with anyio.fail_after(60):
-        await slack.until(lambda: slack.open_sockets == before)
+        await venue.until(lambda: venue.listeners() == before)
 
 
 def play(cwd: Path, *arguments: str | Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import anyio
 import pytest
@@ -12,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from adapters.discord import Settings, breaker, create, ingress, session
 from adapters.discord.directory import Directory
-from adapters.loopback.discord import Channel, LoopbackDiscord, Permission, World
+from adapters.loopback.discord import Channel, Limits, LoopbackDiscord, Permission, World
 from adapters.loopback.discord.world import (
     ADA,
     ADA_DM,
@@ -423,6 +424,31 @@ async def test_a_deferral_whose_answer_is_lost_is_made_again_in_time(
             EditMessage(address=at(GENERAL), message_id=ticket.opening, text="So.", ticket=ticket)
         )
     assert shown == Performed(message_id=ticket.opening)
+
+
+@pytest.mark.parametrize("trouble", [{"status": 503}, {"retry_after": 0}], ids=["refused", "limited"])
+async def test_a_deferral_that_was_not_made_is_made_again_in_time(
+    discord: LoopbackDiscord, adapter: Adapter, trouble: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    discord.fail_next(CALLBACK, **trouble)
+    async with running(adapter, Inbox()):
+        asked = discord.command(ADA, GENERAL, "ask", {"text": "what?"})
+        await discord.until(lambda: discord.interaction(asked.id).state == "deferred")
+    assert "was not answered" not in caplog.text
+
+
+async def test_a_post_that_waited_for_longer_than_discord_knows_its_nonce_is_not_made_again() -> None:
+    async with LoopbackDiscord(limits=Limits(nonce_life=0.0), time_scale=20) as discord:
+        adapter = create(settings(discord))
+        inbox, post = Inbox(), PostMessage(address=at(GENERAL), text="once", nonce="n1")
+        async with running(adapter, inbox):
+            discord.lose_answer_next(POST, status=0)
+            assert isinstance(await adapter.perform(post), Unknown)
+            discord.say(ADA, GENERAL, "behind it")
+            await inbox.holds(1)
+            outcome = await adapter.perform(post)
+    (message,) = discord.messages(GENERAL, author="bot")
+    assert outcome == Performed(message_id=message.id)
 
 
 async def test_an_edit_of_the_first_answer_waits_until_that_is_there(

@@ -1,4 +1,4 @@
-"""A Slack that misbehaves at random: whatever it does, an answer stands in its thread whole, once and in order.
+"""Platforms that misbehave at random: whatever they do, an answer stands in its place whole, once and in order.
 
 The judge looks at the platform's own state, never at what the gateway says of it. Each word of an answer is numbered.
 """
@@ -6,10 +6,10 @@ The judge looks at the platform's own state, never at what the gateway says of i
 import os
 import random
 import traceback
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,188 +18,160 @@ import anyio
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.loopback.log import Call
-from adapters.loopback.slack import LoopbackSlack, Workspace
-from adapters.slack.render import undo
-from chunker import split
-from gateway import app
-from gateway.conversation import RunEnded
-from gateway.event import Envelope
-from gateway.notice import MAY_BE_A_REPEAT
+from adapters.loopback.slack import LoopbackSlack
+from gateway.notice import MAY_BE_A_REPEAT, MAY_BE_MISSING
+from gateway.reply import DOUBTS
 from tests.e2e.answer import long_answer
-from tests.e2e.command import play, write_configuration
+from tests.e2e.command import configure, play
+from tests.e2e.gateway import gateway, script
+from tests.e2e.ground import TERMS, Ground, Name, Variant, Way, open_ground, order
+from tests.e2e.judge import (
+    Judge,
+    Row,
+    assert_begun,
+    assert_doubts_are_marked,
+    assert_gaps_are_marked,
+    assert_waits_were_kept,
+    assert_whole_once_in_order,
+    without_first_tries,
+)
 
 SOAK = int(os.environ.get("DRAGOMAN_SOAK") or 0)
 SEEDS = max(30, 20 * SOAK)
-DEAF_SEEDS = SEEDS // 5
+FEWER = SEEDS // 5
 PLAYED = (0, 1, 3, *range(10, 2 * SOAK))
 """Those that go through the command, in a process of its own each."""
 
 AT_ONCE = 36
-LIMIT = 800
-PATIENCE = 200
-"""Real seconds until a run counts as one that never ends: the longest waits are 10 s each, and come in rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A message of the bot's; ``deleted`` by a reader."""
+class Kind:
+    """What is tried on a platform: an answer of some length, in a place of some kind, under a judge.
 
-    text: str
-    deleted: bool
+    ``unknown_outcome`` is what is done about a post of which nobody can tell whether it arrived, and ``notice`` what
+    marks it. ``ways`` are taken in turn, and so are the ``variants``. Without a judge an answer may end early, for the
+    platform takes only so much.
+    """
 
-
-Judge = Callable[[Sequence[Row], Sequence[str]], None]
-"""Compares the thread with the chunks that it should show."""
-
-
-def assert_whole_once_in_order(rows: Sequence[Row], chunks: Sequence[str]) -> None:
-    """Each chunk stands there once, in its place, or was read in whole before its reader deleted it."""
-    missing = list(chunks)
-    read = {row.text for row in rows if row.deleted}
-    for row in rows:
-        if not row.deleted:
-            assert row.text in missing, f"shown twice, out of order, or no chunk at all: {row.text!r}"
-            at = missing.index(row.text)
-            assert not set(missing[:at]) - read, f"never shown whole: {missing[:at]}"
-            missing = missing[at + 1 :]
-    assert not set(missing) - read, f"never shown whole: {missing}"
-
-
-def assert_doubts_are_marked(rows: Sequence[Row], chunks: Sequence[str]) -> None:
-    """The same, but that in front of a notice there may be what it is about: a first try at what follows."""
-    assert_whole_once_in_order(
-        [row for at, row in enumerate(rows) if not _doubtful(row, rows[at + 1 :], chunks)], chunks
-    )
-
-
-def _doubtful(row: Row, behind: Sequence[Row], chunks: Sequence[str]) -> bool:
-    """Whether a message is a notice, or one that a notice is about."""
-    if row.text == MAY_BE_A_REPEAT:
-        return True
-    following = next((each.text for each in behind if each.text == MAY_BE_A_REPEAT or not each.deleted), None)
-    return following == MAY_BE_A_REPEAT and (row.text not in chunks or row.text in {each.text for each in behind})
-
-
-def assert_waits_were_kept(calls: Sequence[Call]) -> None:
-    """Who was told to wait called that method again when the time was over, and not before."""
-    for method in {call.method for call in calls}:
-        for call, following in pairwise(sorted((c for c in calls if c.method == method), key=lambda c: c.t)):
-            assert call.retry_after is None or following.t >= call.t + call.retry_after
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """What is tried: a seed in a workspace, with an answer of some length, under a judge."""
-
-    name: str
-    seed: int
-    workspace: Workspace
+    platform: Name
     length: int
-    assert_shown: Judge
+    assert_shown: Judge | None
+    seeds: int = SEEDS
+    variants: Sequence[Variant] = ("",)
+    ways: Sequence[Way] = ("said",)
+    time_scale: float = 60
+    unknown_outcome: str = "repeat"
+    notice: str = MAY_BE_A_REPEAT
 
 
-DEAF = Workspace(scopes=tuple(scope for scope in Workspace().scopes if not scope.endswith(":history")))
-"""Here nothing can be read back, so that a post without an answer stays a doubt. Ten of them end a reply."""
-
-CASES = [
-    *(
-        Case(name="faults", seed=seed, workspace=Workspace(), length=6_000, assert_shown=assert_whole_once_in_order)
-        for seed in range(SEEDS)
+KINDS = {
+    "slack": Kind(platform="slack", length=6_000, assert_shown=assert_whole_once_in_order),
+    "slack, deaf": Kind(
+        platform="slack", length=1_500, assert_shown=assert_doubts_are_marked, seeds=FEWER, variants=("deaf",)
     ),
-    *(
-        Case(name="deaf", seed=seed, workspace=DEAF, length=1_500, assert_shown=assert_doubts_are_marked)
-        for seed in range(DEAF_SEEDS)
+    "discord": Kind(
+        platform="discord", length=6_000, assert_shown=assert_whole_once_in_order, ways=("command", "said")
     ),
-]
+    "discord, guest": Kind(
+        platform="discord", length=1_500, assert_shown=None, seeds=FEWER, variants=("deaf",), time_scale=20
+    ),
+    "telegram": Kind(platform="telegram", length=1_500, assert_shown=assert_doubts_are_marked, variants=("", "group")),
+    "telegram, skipping": Kind(
+        platform="telegram",
+        length=1_500,
+        assert_shown=assert_gaps_are_marked,
+        seeds=FEWER,
+        unknown_outcome="skip",
+        notice=MAY_BE_MISSING,
+    ),
+}
+"""Where a post without an answer stays a doubt, answers are short: ten doubts end a reply."""
 
 
-class Ends:
-    """Waits for the ends of runs."""
-
-    def __init__(self) -> None:
-        self.ended: list[RunEnded] = []
-        self._told = anyio.Event()
-
-    def watch(self, what: Envelope | RunEnded) -> None:
-        if isinstance(what, RunEnded):
-            self.ended.append(what)
-            self._told.set()
-            self._told = anyio.Event()
-
-    async def until(self, count: int) -> None:
-        with anyio.fail_after(PATIENCE):
-            while len(self.ended) < count:
-                await self._told.wait()
-
-
-@asynccontextmanager
-async def gateway(folder: Path) -> AsyncGenerator[Ends]:
-    """A gateway in this process, as ``dragoman run`` has it."""
-    ends, ready, stop = Ends(), anyio.Event(), anyio.Event()
-    parts = app.assemble(app.configure(folder / "dragoman.toml"))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lambda: app.serve(parts, watch=ends.watch, ready=ready.set, stop=stop))
-        with anyio.fail_after(PATIENCE):
-            await ready.wait()
-        yield ends
-        stop.set()
-
-
-def script(answers: Sequence[str]) -> str:
-    return "".join(f"[[turn]]\ntext = '''\n{each}'''\n" for each in answers)
-
-
-async def judge(case: Case, folder: Path) -> None:
-    """Ask twice in a thread while all goes wrong, and look at the thread."""
-    answers = [long_answer(case.length, seed=case.seed, prefix="a"), long_answer(300, seed=case.seed, prefix="b")]
-    async with LoopbackSlack(workspace=case.workspace, time_scale=60) as slack:
-        write_configuration(folder, slack, script(answers), pace=random.Random(case.seed).choice((300, 1500, 5000)))
-        slack.misbehave(case.seed)
+async def judge(kind: Kind, seed: int, folder: Path) -> None:
+    """Ask twice in a conversation while all goes wrong, and look at it."""
+    answers = [long_answer(kind.length, seed=seed, prefix="a"), long_answer(300, seed=seed, prefix="b")]
+    pace, way = random.Random(seed).choice((300, 1500, 5000)), kind.ways[seed % len(kind.ways)]
+    async with open_ground(kind.platform, kind.time_scale, kind.variants[seed % len(kind.variants)]) as ground:
+        settings = {**ground.settings, "unknown_outcome": kind.unknown_outcome}
+        configure(folder, ground.venue, ground.scale, script(answers), pace=pace, settings=settings)
+        ground.server.misbehave(seed)
         async with gateway(folder) as ends:
-            asked = slack.say("U1", "C1", "Tell me all about it.")
+            asked = [ground.ask("Tell me all about it.", way)]
             await ends.until(1)
-            slack.say("U1", "C1", "And then?", thread=asked.ts)
+            asked.append(ground.ask("And then?", way))
             await ends.until(2)
-        assert [(each.reason, each.failure) for each in ends.ended] == [("complete", None)] * 2
-        taken = {message.ts for message in slack.taken}
-        messages = [each for each in slack.messages(author="bot", deleted=True) if not each.deleted or each.ts in taken]
-        assert {message.thread_ts for message in messages} == {asked.ts}
-        rows = [Row(text=undo(message.text), deleted=message.deleted) for message in messages]
-        case.assert_shown(rows, [chunk.text for answer in answers for chunk in split(answer, LIMIT)])
-        assert_waits_were_kept(list(slack.calls))
+        given_up = [each.failure is not None for each in ends.ended]
+        assert all(each.reason == "complete" or each.failure for each in ends.ended), ends.ended
+        assert ground.doubts() >= DOUBTS * sum(given_up) or ground.spent(asked, given_up), ends.ended
+        assert_shown(kind, ground, answers, given_up)
+        assert not ground.waiting()
+        assert ground.places() <= {ground.place(asked[0])}
+        assert_waits_were_kept(list(ground.server.calls))
 
 
-async def test_whatever_slack_does_an_answer_is_whole_and_once_and_the_next_mention_is_answered(tmp_path: Path) -> None:
+def assert_shown(kind: Kind, ground: Ground, answers: Sequence[str], given_up: Sequence[bool]) -> None:
+    """All stands there; of an answer that was given up, its beginning."""
+    notice = ground.terms.look(kind.notice)
+    looks, rows = list(map(ground.terms.looks, answers)), ground.rows()
+    if kind.assert_shown is None:
+        assert_begun(rows, answers, notice, r"[ab]\d{4}")
+        return
+    if kind.ways != ("said",):  # where a command has expired, a sentence says so; what was begun may be left above it
+        rows = without_first_tries(rows, [look for each in looks for look in each], ground.moved)
+    counts = [range(len(each) + 1) if ended else [len(each)] for each, ended in zip(looks, given_up, strict=True)]
+    errors: list[AssertionError] = []
+    for shown in product(*counts):
+        chunks = [look for each, count in zip(looks, shown, strict=True) for look in each[:count]]
+        try:
+            kind.assert_shown(rows, chunks, notice)
+        except AssertionError as error:
+            errors.append(error)
+        else:
+            return
+    raise errors[-1]
+
+
+async def test_whatever_a_platform_does_an_answer_is_whole_and_once_and_the_next_question_is_answered(
+    tmp_path: Path,
+) -> None:
     """All at once, because most of the time is spent on waiting. A failure names the seeds that it came with."""
     failed: list[str] = []
     at_once = anyio.CapacityLimiter(AT_ONCE)
 
-    async def one(case: Case) -> None:
+    async def one(name: str, seed: int) -> None:
         async with at_once:
-            folder = tmp_path / f"{case.name}{case.seed}"
+            folder = tmp_path / f"{name} {seed}"
             await anyio.Path(folder).mkdir()
             try:
-                await judge(case, folder)
+                await judge(KINDS[name], seed, folder)
             except Exception:  # noqa: BLE001 - told below
-                failed.append(f"{case.name} {case.seed}: {traceback.format_exc()}")
+                failed.append(f"{name} {seed}: {traceback.format_exc()}")
 
     async with anyio.create_task_group() as tasks:
-        for case in CASES:
-            tasks.start_soon(one, case)
+        for name, kind in KINDS.items():
+            for seed in range(kind.seeds):
+                tasks.start_soon(one, name, seed)
     if failed:
         pytest.fail("\n".join(failed), pytrace=False)
 
 
 @pytest.mark.parametrize("seed", PLAYED)
-def test_the_command_plays_a_seed(seed: int, tmp_path: Path) -> None:
-    answer = long_answer(6_000, seed=seed)
+@pytest.mark.parametrize("platform", TERMS)
+def test_the_command_plays_a_seed(platform: Name, seed: int, tmp_path: Path) -> None:
+    answer, terms = long_answer(1_500 if platform == "telegram" else 6_000, seed=seed), TERMS[platform]
     (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
-    options = ("--script", "answer.md", "--pace", "1500", "--time-scale", "60")
+    options = ("--on", platform, "--script", "answer.md", "--pace", "1500", "--time-scale", "60")
     played = play(tmp_path, *options, "--faults", str(seed))
-    messages = sorted([*played["messages"], *played["deleted"]], key=lambda message: message["id"])
-    rows = [Row(text=m["text"], deleted=m in played["deleted"]) for m in messages if m["author"] == "bot"]
-    assert_whole_once_in_order(rows, [chunk.text for chunk in split(answer, LIMIT)])
+    messages = sorted([*played["messages"], *played["deleted"]], key=lambda message: order(message["id"]))
+    rows = [
+        Row(id=m["id"], look=terms.read(m["text"], m.get("entities")), deleted=m in played["deleted"])
+        for m in messages
+        if m["author"] == "bot"
+    ]
+    assert_shown = assert_whole_once_in_order if terms.settled else assert_doubts_are_marked
+    assert_shown(rows, terms.looks(answer), terms.look(MAY_BE_A_REPEAT))
     assert played["end"] == "complete"
 
 

@@ -1,8 +1,9 @@
 """A mention, answered end to end: the real command, the real SDK, a Slack that enforces Slack's rules."""
 
 import json
-import random
+import re
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
@@ -10,44 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.answer import FAMILIES, LARGE, NARROW, long_answer
 from tests.e2e.command import dragoman, play
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 LIMIT = 800
-VOCABULARY = [
-    "the",
-    "tide",
-    "gate",
-    "opens",
-    "when",
-    "water",
-    "stands",
-    "higher",
-    "outside",
-    "and",
-    "a",
-    "keeper",
-    "notes",
-]
-
-
-def prose(source: random.Random, sentences: int) -> str:
-    made = [" ".join(source.choices(VOCABULARY, k=source.randint(5, 18))).capitalize() + "." for _ in range(sentences)]
-    return " ".join(made)
-
-
-def code(source: random.Random, lines: int) -> str:
-    body = [f"{'    ' * source.randint(0, 4)}step_{number} = measure({source.random():.6f})" for number in range(lines)]
-    return "\n".join(["```python", *body, "```"])
-
-
-def long_answer(length: int) -> str:
-    """An answer of at least that many characters, with code blocks of 300 lines."""
-    source = random.Random(1)
-    parts: list[str] = []
-    while sum(map(len, parts)) < length:
-        parts += [prose(source, 6), prose(source, 3), code(source, 300), "- " + prose(source, 1), prose(source, 9)]
-    return "\n\n".join(parts) + "\n"
 
 
 def words(text: str) -> list[str]:
@@ -79,23 +47,111 @@ def assert_whole_once_in_order(played: dict[str, Any], answer: str, limit: int =
     assert [call for call in played["calls"] if call["status"] != 200 or call["error"]] == []
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        pytest.param("Low water is at six.\n", id="a sentence"),
-        pytest.param(long_answer(3_000), id="a few messages"),
-        pytest.param(long_answer(40_000), id="40,000 characters with 300-line code blocks"),
-    ],
-)
-def test_an_answer_is_shown_whole_once_and_in_order(answer: str, tmp_path: Path) -> None:
-    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
-    played = play(tmp_path, "--say", "When is low water?", "--script", "answer.md", "--time-scale", "60", "--pace", "0")
-    assert_whole_once_in_order(played, answer)
+LONGEST = {"slack": 11_500, "discord": 1_950, "telegram": 4_000}
+NUMBERED = re.compile(r"w\d{4,}")
+
+
+def units(platform: str, text: str) -> int:
+    """How long a text is, as the platform counts."""
+    return len(text.encode("utf-16-le")) // 2 if platform == "telegram" else len(text)
+
+
+def code_in(platform: str, message: Mapping[str, Any]) -> list[str]:
+    """The lines of code in a message; those of tables, which are shown as code, among them."""
+    if platform != "telegram":
+        return code_lines(message["text"])
+    encoded = message["text"].encode("utf-16-le")
+    blocks = [
+        encoded[2 * each["offset"] : 2 * (each["offset"] + each["length"])].decode("utf-16-le")
+        for each in message["entities"]
+        if each["type"] == "pre"
+    ]
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def assert_all_is_there(played: Mapping[str, Any], answer: str, limit: int) -> None:
+    """Judged by the messages alone: each word once and in order, code as it was written, nothing too long or open."""
+    platform, shown = played["platform"], [each for each in played["messages"] if each["author"] == "bot"]
+    text = "\n".join(message["text"] for message in shown)
+    assert NUMBERED.findall(text) == NUMBERED.findall(answer)
+    assert re.sub("[^潮-鿿]", "", text) == re.sub("[^潮-鿿]", "", answer)
+    assert all(text.count(family) == answer.count(family) for family in FAMILIES)
+    code = [line for message in shown for line in code_in(platform, message)]
+    assert [line for line in code if " = " in line] == code_lines(answer)
+    assert max(units(platform, message["text"]) for message in shown) <= limit
+    if platform != "telegram":
+        assert all(len(re.findall("^ *```", message["text"], re.MULTILINE)) % 2 == 0 for message in shown)
+    assert [call for call in played["calls"] if call["status"] == 429 or call["retry_after"] is not None] == []
     assert played["end"] == "complete"
 
 
+@pytest.mark.parametrize("platform", LONGEST)
+@pytest.mark.parametrize(
+    ("limit", "answer"),
+    [
+        pytest.param(800, "Low water is at six.\n", id="a sentence"),
+        pytest.param(40, long_answer(6_000, seed=1, blocks=NARROW), id="6,000 characters, 40 a message"),
+        pytest.param(800, long_answer(60_000, seed=1, blocks=LARGE), id="60,000 characters, 800 a message"),
+        pytest.param(0, long_answer(60_000, seed=2, blocks=LARGE), id="60,000 characters, the longest messages"),
+    ],
+)
+def test_an_answer_is_shown_whole_once_and_in_order(platform: str, limit: int, answer: str, tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    limit = limit or LONGEST[platform]
+    options = ("--on", platform, "--limit", str(limit), "--script", "answer.md", "--time-scale", "60", "--pace", "0")
+    assert_all_is_there(play(tmp_path, *options), answer, limit)
+
+
+@pytest.mark.parametrize("platform", LONGEST)
+def test_an_answer_that_grows_is_whole_in_the_end(platform: str, tmp_path: Path) -> None:
+    answer = long_answer(6_000, seed=3, blocks=LARGE)
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    played = play(tmp_path, "--on", platform, "--script", "answer.md", "--time-scale", "60", "--pace", "1000")
+    assert_all_is_there(played, answer, LIMIT)
+    assert len(played["calls"]) > len(played["messages"]) + 5
+
+
+def test_all_platforms_give_the_same_answer_at_once(tmp_path: Path) -> None:
+    answer = long_answer(60_000, seed=4, blocks=LARGE)
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    options = ("--on", "all", "--script", "answer.md", "--time-scale", "60", "--pace", "0")
+    played: Any = play(tmp_path, *options)
+    assert [each["platform"] for each in played] == [*LONGEST]
+    for each in played:
+        assert_all_is_there(each, answer, LIMIT)
+
+
+@pytest.mark.parametrize("platform", ["discord", "telegram"])
+def test_what_is_longer_once_it_is_rendered_keeps_the_limit(platform: str, tmp_path: Path) -> None:
+    rows = "\n".join(f"| {'x' * 30 if number % 10 == 0 else 'y'} | w{number:04} |" for number in range(200))
+    answer = f"| a | b |\n|---|---|\n{rows}\n\n{'@you and _a, *b ' * 60}\n"
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    played = play(tmp_path, "--on", platform, "--script", "answer.md", "--time-scale", "60", "--pace", "0")
+    assert_all_is_there(played, answer, LIMIT)
+
+
+@pytest.mark.parametrize("platform", [*LONGEST, "all"])
+def test_a_limit_that_no_message_has_is_refused_in_a_sentence(platform: str, tmp_path: Path) -> None:
+    limit = min(LONGEST.values()) + 1 if platform == "all" else LONGEST[platform] + 1
+    done = dragoman("play", "--headless", "--on", platform, "--limit", str(limit), cwd=tmp_path)
+    assert done.returncode == 2
+    assert str(limit - 1) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("platform", LONGEST)
+def test_what_the_model_writes_pings_nobody_on_any_platform(platform: str, tmp_path: Path) -> None:
+    answer = "w0000 <!channel> <@U1> <@200000000000000001> @ada @everyone `@here` [x](tg://user?id=101) w0001\n"
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    played = play(tmp_path, "--on", platform, "--script", "answer.md", "--time-scale", "60")
+    (said,) = (message for message in played["messages"] if message["author"] == "bot")
+    assert NUMBERED.findall(said["text"]) == ["w0000", "w0001"]
+    kinds = {each["type"] for each in said.get("entities", ())}
+    assert not kinds & {"mention", "text_mention"}
+
+
 def test_the_json_has_the_shape_that_is_promised(tmp_path: Path) -> None:
-    (tmp_path / "answer.md").write_text(long_answer(2_000), encoding="utf-8")
+    (tmp_path / "answer.md").write_text(long_answer(2_000, seed=1), encoding="utf-8")
     played = play(tmp_path, "--say", "Tell me.", "--script", "answer.md", "--time-scale", "60")
     assert list(played) == ["platform", "messages", "chunks", "calls", "events", "end"]
     assert played["platform"] == "slack"
@@ -113,7 +169,7 @@ def test_the_json_has_the_shape_that_is_promised(tmp_path: Path) -> None:
 
 
 def test_with_faults_the_json_also_has_what_readers_deleted(tmp_path: Path) -> None:
-    (tmp_path / "answer.md").write_text(long_answer(2_000), encoding="utf-8")
+    (tmp_path / "answer.md").write_text(long_answer(2_000, seed=1), encoding="utf-8")
     played = play(tmp_path, "--script", "answer.md", "--time-scale", "60", "--pace", "0", "--faults", "0")
     assert list(played) == ["platform", "messages", "deleted", "chunks", "calls", "events", "end"]
     assert all(set(message) == {"id", "author", "text", "edited", "thread"} for message in played["deleted"])
@@ -121,7 +177,7 @@ def test_with_faults_the_json_also_has_what_readers_deleted(tmp_path: Path) -> N
 
 
 def test_a_live_answer_is_edited_while_it_grows(tmp_path: Path) -> None:
-    (tmp_path / "answer.md").write_text(long_answer(1_500), encoding="utf-8")
+    (tmp_path / "answer.md").write_text(long_answer(1_500, seed=1), encoding="utf-8")
     played = play(tmp_path, "--script", "answer.md", "--time-scale", "20", "--pace", "400")
     methods = [call["method"] for call in played["calls"]]
     assert methods.count("chat.update") > methods.count("chat.postMessage")
@@ -162,7 +218,7 @@ def test_what_the_model_writes_pings_nobody_and_arrives_as_text(tmp_path: Path) 
 
 
 def test_a_smaller_limit_holds(tmp_path: Path) -> None:
-    answer = long_answer(3_000)
+    answer = long_answer(3_000, seed=1)
     (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
     played = play(tmp_path, "--script", "answer.md", "--limit", "300", "--time-scale", "60", "--pace", "0")
     assert_whole_once_in_order(played, answer, 300)

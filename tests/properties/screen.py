@@ -73,7 +73,8 @@ class Shown:
 
     ``heard``: whoever posted it has been told its id. ``given_up``: it was looked for in vain, and may be forgotten.
     ``sure``: they know what it shows. ``fixed``: the platform lets nobody change it. ``stays``: nor take it away.
-    ``unheard``: an edit of it may be on its way. ``overtaken``: what it showed before one came late.
+    ``unheard``: an edit of it may be on its way. ``repeatable``: one was, so that its text may be sent once more for
+    nothing, by somebody who cannot know that nothing came. ``overtaken``: what it showed before one came late.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Shown:
     fixed: bool = False
     stays: bool = False
     unheard: bool = False
+    repeatable: bool = False
     overtaken: str | None = None
 
     @property
@@ -163,7 +165,9 @@ class Screen:
                 assert self.capabilities.surface != "post" or begins, "an edit where nothing is edited"
                 assert not shown.streams or shown.deleted, "an edit of a stream that is open"
                 same = (shown.text, shown.markup) == (operation.text, operation.markup)
-                assert shown.deleted or not shown.sure or shown.unheard or not same, "an edit that changes nothing"
+                unsure = shown.deleted or not shown.sure or shown.unheard or shown.repeatable
+                assert unsure or not same, "an edit that changes nothing"
+                shown.repeatable = shown.repeatable and not same
             case StartStream() | AppendText() | FinishStream():
                 assert self.capabilities.surface == "append"
                 assert len(operation.text) <= self.capabilities.update, "more than an update takes"
@@ -177,6 +181,7 @@ class Screen:
         target = self._target(operation)
         if fate in ("lost", "done unheard", "late") and target is not None:
             target.sure, target.unheard = False, target.unheard or isinstance(operation, EditMessage)
+            target.repeatable = target.repeatable or target.unheard
         if fate == "late":
             self.late += [operation] if isinstance(operation, EditMessage) else []
             return NO_ANSWER
@@ -307,6 +312,7 @@ class Screen:
         if length(operation.text, self.capabilities.unit) > self.patience:
             return TooLong()
         if (shown.text, shown.markup) == (operation.text, operation.markup):
+            shown.overtaken = None  # what came late is what is meant now
             return NotModified()
         shown.text, shown.markup, shown.overtaken = operation.text, operation.markup, None
         return Performed(message_id=operation.message_id)

@@ -143,6 +143,11 @@ class LoopbackDiscord:
         return len(self._shard.connections)
 
     @property
+    def listeners(self) -> int:
+        """On how many sockets a client has identified or resumed, so that it is told what happens."""
+        return sum(connection.session is not None for connection in self._shard.connections)
+
+    @property
     def invalid_requests(self) -> int:
         """How many answers counted against the bot: 401, 403, and 429 that was not shared."""
         return self._gate.invalid_requests

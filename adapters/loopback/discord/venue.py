@@ -120,7 +120,7 @@ class DiscordVenue:
 
     def listeners(self) -> int:
         """See ``Venue``."""
-        return self._discord.open_sockets
+        return self._discord.listeners
 
     def secrets(self) -> Sequence[str]:
         """See ``Venue``."""

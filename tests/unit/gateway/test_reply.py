@@ -21,7 +21,7 @@ from gateway.event import (
     TurnStart,
     Usage,
 )
-from gateway.message import WHOLE
+from gateway.message import PLACEHOLDER, WHOLE
 from gateway.need import Need, Priority
 from gateway.notice import ENDINGS, FAILURES, MAY_BE_A_REPEAT, MAY_BE_MISSING, NO_ANSWER
 from gateway.operation import (
@@ -832,3 +832,23 @@ def test_a_post_that_was_certainly_not_done_leaves_no_doubt_behind_a_restart() -
     reply = Reply(place=Place(address=ADDRESS, capabilities=EDIT), run_id="r1", lines=list(lines.values()))
     end(reply)
     assert rest_of(reply) == [post("One.")]
+
+
+@pytest.mark.parametrize(
+    ("age", "shown"),
+    [
+        pytest.param(99.0, [PLACEHOLDER, "One."], id="its nonce is known"),
+        pytest.param(100.0, [MAY_BE_A_REPEAT, "One."], id="its nonce may be forgotten"),
+    ],
+)
+def test_a_post_that_was_cut_off_is_made_again_unmarked_only_while_its_nonce_is_known(
+    age: float, shown: list[str]
+) -> None:
+    place = Place(address=ADDRESS, capabilities=replace(NONCE, nonce_life=100.0), seed="s")
+    first = Reply(place=place, run_id="r1")
+    say(first, "One.")
+    end(first)
+    next_of(first)
+    reply = Reply(place=place, run_id="r1", lines=list(first.lines().values()), age=age)
+    end(reply)
+    assert [each.text for each in rest_of(reply) if isinstance(each, PostMessage | EditMessage)] == shown

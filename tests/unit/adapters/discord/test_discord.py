@@ -62,7 +62,8 @@ def test_the_capabilities_are_the_settings() -> None:
     assert (capabilities.reconciliation, capabilities.marks, capabilities.typing_every) == ("nonce", True, 8.0)
     assert (capabilities.read, capabilities.append, capabilities.messages) == ((), (), None)
     assert capabilities.fits is not None
-    assert capabilities.fits("x" * 2000)
+    assert capabilities.fits("x" * 900)
+    assert not capabilities.fits("a||b" * 225)
 
 
 def test_a_guest_has_six_long_messages_and_no_way_to_ask() -> None:
@@ -70,6 +71,9 @@ def test_a_guest_has_six_long_messages_and_no_way_to_ask() -> None:
     assert guest is not None
     assert (guest.bubble, guest.messages, guest.reconciliation, guest.marks) == (1_950, 6, "none", False)
     assert (guest.typing, guest.typing_every, guest.mark, guest.guest) == ((), None, (), None)
+    assert guest.fits is not None
+    assert guest.fits("*a* " * 100 + "x" * 1_550)
+    assert not guest.fits("x" * 1_951)
 
 
 def test_no_budget_overruns_a_window_of_five_in_five_seconds() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from adapters.telegram.markup import INERT, MOST, Entity, Marked, plain
-from adapters.telegram.prose import LIMIT, RULE, fits, rendered
+from adapters.telegram.prose import BULLET, LIMIT, RULE, fits, rendered
 from adapters.telegram.table import Side, columns, width
 from tests.cases import case
 
@@ -195,6 +195,15 @@ def test_no_entity_parts_a_character() -> None:
     assert looks("**a**\u0301b") == [("bold", "a\u0301")]
     assert looks("**🇩**🇪") == [("bold", "🇩🇪")]
     assert looks("👩\u200d**👩** c") == []
+
+
+@pytest.mark.parametrize("text", ["> > ```#\ra[b](\tc\n" * 250, "![](é**](__![<a>" * 250])
+def test_what_the_parser_ponders_on_is_shown_as_it_stands(text: str) -> None:
+    assert rendered(text) == plain(text)
+
+
+def test_a_message_full_of_items_is_still_a_list() -> None:
+    assert rendered("- a\n" * 1_000).text == "\n".join([f"{BULLET} a"] * 1_000)
 
 
 # What fits.

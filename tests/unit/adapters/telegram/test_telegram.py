@@ -77,7 +77,8 @@ def test_the_capabilities_are_the_settings() -> None:
     assert (capabilities.post, capabilities.edit, capabilities.delete) == (POST, EDIT, DELETE)
     assert (capabilities.typing, capabilities.typing_every) == (TYPING, 4.5)
     assert capabilities.fits is not None
-    assert not capabilities.fits("@a " * 1001)
+    assert capabilities.fits("a b" * 300)
+    assert not capabilities.fits("@a " * 300)
 
 
 def of(budgets: tuple[Budget, ...], channel: str) -> dict[str, tuple[str, float, float]]:

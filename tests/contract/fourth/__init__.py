@@ -1,0 +1,1 @@
+"""A fourth platform: what it takes to add one. See ``tests.contract.test_fourth``."""
