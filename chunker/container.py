@@ -216,8 +216,7 @@ def is_swallowed(survey: Survey, reading: Reading) -> bool:
     deep = (
         columns >= INDENT and matched < base < len(survey.containers) and QUOTE not in survey.containers[matched:base]
     )
-    item = ITEM.match(survey.view, reading.first)
-    return deep or (item is not None and is_outside(survey.containers, base, matched, columns))
+    return deep or is_outside(survey.containers, base, matched, columns)
 
 
 def is_sibling(survey: Survey, reading: Reading) -> bool:

@@ -71,6 +71,10 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("",),
     ),
     "code behind a quote in an item that leaves both": (">   7) a a a a a a a a\n>      > a a\n>     # a", ("",)),
+    "a fence behind two items that leaves both, but is as far in as the inner": (
+        "10. a a a a a a a a a\n\n    {m}a\n   ```\n    a\n   a\n   ```",
+        ("- ", "7) "),
+    ),
     "code that a column more would have put into an item": (
         "10. a a a a a a a a a a\n\n    - a\n\n   - a\n\n    -   # a a",
         ("",),
