@@ -115,7 +115,7 @@ class Adapter(Protocol):
     async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
         """Take in what the platform tells until cancelled.
 
-        Everything that arrives is given to ``receive`` first and acknowledged after. ``ready`` is called once, when
+        Everything that may be for the bot is given to ``receive`` first and acknowledged after. ``ready`` is called once, when
         events can arrive.
 
         Raises:

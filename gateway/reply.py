@@ -376,7 +376,7 @@ class Reply:
             self._taken_back(each) and each.kind == "notice" for each in pieces
         )
         self._row.extendleft(message for message, piece in reversed(self._sealed) if self._taken_back(piece))
-        self._room.give_back(sum(map(self._taken_back, pieces)))
+        self._room.give_back(sum(map(self._taken_back, pieces)), self._taken_back)
         self._sealed = [each for each in self._sealed if not self._taken_back(each[1])]
         self._due = deque(piece for piece in self._due if not self._taken_back(piece))
         self._draft.rewind()

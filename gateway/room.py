@@ -4,7 +4,7 @@ Rule 1: pieces pass in order, each for a message of its own.
 Rule 2: the piece for the last message waits until it is known whether more comes. Then it says that more is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gateway import notice
 from gateway.adapter import Capabilities
@@ -44,7 +44,7 @@ class Room:
             return [last(held[0], notice.LEFT_OUT, self._capabilities)]
         return held
 
-    def give_back(self, pieces: int) -> None:
-        """So many pieces that had passed are not shown after all, and neither is what waits."""
-        self._held = []
-        self._left = None if self._left is None else self._left + pieces
+    def give_back(self, passed: int, taken_back: Callable[[Piece], bool]) -> None:
+        """So many pieces that had passed are not shown after all; of those that wait, some are taken back."""
+        self._held = [piece for piece in self._held if not taken_back(piece)]
+        self._left = None if self._left is None else self._left + passed

@@ -37,13 +37,18 @@ async def register(ask: Callable[[Call], Awaitable[Answer | NoAnswer]], applicat
     """Make sure that Discord offers the commands. Where that fails it is logged; all else works without."""
     path = f"/applications/{application}/commands"
     known = await ask(Call(method="GET", path=path))
-    if isinstance(known, Answer) and known.ok and _same(known.body):
+    if isinstance(known, NoAnswer) or not known.ok:
+        log.warning("which slash commands are registered is not known, so they stay as they are: %s", _why(known))
+        return
+    if _same(known.body):
         return
     answer = await ask(Call(method="PUT", path=path, body=COMMANDS))
-    if isinstance(answer, NoAnswer):
-        log.warning("the slash commands were not registered, at the next start again: %s", answer.reason)
-    elif not answer.ok:
-        log.warning("the slash commands were not registered: HTTP %s, code %s", answer.status, answer.code)
+    if isinstance(answer, NoAnswer) or not answer.ok:
+        log.warning("the slash commands were not registered, at the next start again: %s", _why(answer))
+
+
+def _why(answer: Answer | NoAnswer) -> str:
+    return answer.reason if isinstance(answer, NoAnswer) else f"HTTP {answer.status}, code {answer.code}"
 
 
 def _same(registered: object) -> bool:

@@ -10,7 +10,8 @@ Rule 4: nothing that arrives can end it.
 
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
@@ -39,6 +40,9 @@ PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 LOOK_UPS = 4
 """How often a channel is looked up where no answer comes; a thread is taken for a channel then."""
+
+LONGEST_LOOK_UP = 5.0
+"""Seconds that a rate limit may hold up a look: messages wait behind it."""
 
 FAREWELL = 2.0
 """Seconds that storing what has arrived may take when it ends."""
@@ -71,14 +75,16 @@ class Openings:
         if (underway := self._underway.get(opening)) is not None:
             await underway.wait()
 
-    def begin(self, opening: str) -> None:
-        """It is on its way."""
-        self._underway[opening] = anyio.Event()
-
-    def end(self, opening: str) -> None:
-        """It is there, or will never be."""
-        if (underway := self._underway.pop(opening, None)) is not None:
-            underway.set()
+    @contextmanager
+    def underway(self, opening: str) -> Generator[None]:
+        """While the context lasts it is on its way; of several that come twice, the first to end tells."""
+        event = self._underway.setdefault(opening, anyio.Event())
+        try:
+            yield
+        finally:
+            event.set()
+            if self._underway.get(opening) is event:
+                del self._underway[opening]
 
     def became(self, opening: str, message: str) -> None:
         """It is this message of the channel's, which the bot reaches by itself, too."""
@@ -188,6 +194,9 @@ class Ingress:
             if self._places.knows(channel):
                 return
             answer = await self._ask(Call(method="GET", path=f"/channels/{channel}"))
+            if isinstance(answer, Answer) and answer.status == 429:
+                await anyio.sleep(min(retry_after(answer), LONGEST_LOOK_UP))
+                continue
             if isinstance(answer, Answer) and answer.status < 500:
                 self._places.learn(answer.fields)
                 return
@@ -196,18 +205,15 @@ class Ingress:
     async def _keep_interaction(self, data: object, arrived: float) -> None:
         inbound = decode("INTERACTION_CREATE", data, self._me, self._places)
         ticket = inbound.ticket if isinstance(inbound, MessageReceived | CommandReceived) else None
-        if ticket is not None:
-            self._openings.begin(ticket.opening)
-        try:
-            admitted = await self._receive(inbound)
+        with nullcontext() if ticket is None else self._openings.underway(ticket.opening):
+            try:
+                admitted = await self._receive(inbound)
+            except StoreError as error:
+                log.warning("%s was not stored, so it is not answered: %s", inbound.event_id, error)
+                return
             if ticket is not None and isinstance(inbound, MessageReceived | CommandReceived):
                 with anyio.CancelScope(shield=True):  # it was stored, so it is answered
                     await self._answer(inbound, ticket, arrived, _first(inbound, admitted=admitted))
-        except StoreError as error:
-            log.warning("%s was not stored, so it is not answered: %s", inbound.event_id, error)
-        finally:
-            if ticket is not None:
-                self._openings.end(ticket.opening)
 
     async def _answer(
         self, inbound: MessageReceived | CommandReceived, ticket: Ticket, arrived: float, first: Mapping[str, object]

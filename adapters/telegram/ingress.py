@@ -89,6 +89,7 @@ class _Poller:
         return answer
 
     async def _take(self, answer: Answer) -> None:
+        self._freed = False
         if not self._begun:
             self._begun = True
             self._ready()
@@ -122,9 +123,10 @@ class _Poller:
             return
         elif answer.status == 409 and _WEBHOOK in answer.description.lower() and not self._freed:
             log.warning("a webhook is set, so Telegram gives no updates to whoever asks: it is deleted")
-            self._freed = True
-            await self._web.ask("delete_webhook")
-            return
+            freed = await self._web.ask("delete_webhook")
+            self._freed = isinstance(freed, Answer) and freed.ok
+            if self._freed:
+                return
         elif answer.status == 409:
             log.error(
                 "Telegram says %s: another process asks with this token, or a webhook is set by one; stop it, or get "

@@ -90,8 +90,7 @@ class Merge:
             return
         if before is not None:
             before.whole = True
-        parts, whole = self._edited(update), not _may_go_on(message, 1)
-        waiting.append(Group([update], now, now, next(self._arrivals), parts, whole=whole))
+        waiting.append(Group([update], now, now, next(self._arrivals), whole=not _may_go_on(message, 1)))
 
     def take(self, now: float) -> list[Group]:
         """The groups that are whole, or held long enough; each place's in their order."""
@@ -99,6 +98,7 @@ class Merge:
         for place, waiting in list(self._places.items()):
             while waiting and waiting[0].due() <= now:
                 group = waiting.popleft()
+                group.parts = self._edited(group.updates[0])  # now that what it edits is known as a whole
                 self._remember(group)
                 ready.append(group)
             if not waiting:

@@ -23,6 +23,7 @@ from aiohttp import web as http
 
 from adapters.telegram.decode import ALLOWED_UPDATES
 from adapters.telegram.ingress import Keep
+from adapters.telegram.login import is_final
 from adapters.telegram.merge import Group
 from adapters.telegram.outcome import Answer, NoAnswer
 from adapters.telegram.update import mapping
@@ -30,6 +31,9 @@ from adapters.telegram.web import Web
 from gateway.error import AdapterError, StoreError
 
 log = logging.getLogger(__name__)
+
+AGAIN = 30.0
+"""Real seconds until Telegram is told the secret again, where it did not take it in."""
 
 SECRET = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 - the name of a header
 
@@ -59,12 +63,14 @@ async def listen(web: Web, hook: Hook, keep: Keep, ready: Callable[[], None]) ->
             return refusal
         ready()
         await route.strange.wait()
-        # The address is ours, and the secret is another: Telegram does not tell which one it knows.
+        # The address is ours, and the secret is another: Telegram does not tell which one it knows. Once is enough: the
+        # next who calls without it is a stranger.
         log.warning("somebody called the webhook without its secret; Telegram is told the secret once more")
-        if (refusal := await _told(web, hook)) is not None:
-            return refusal
-        await anyio.sleep_forever()
-        raise AssertionError  # for the type checker
+        while True:
+            refusal = await _told(web, hook)
+            if isinstance(refusal, Answer) and is_final(refusal):
+                return refusal
+            await (anyio.sleep_forever() if refusal is None else anyio.sleep(AGAIN))
 
 
 async def _set(web: Web, hook: Hook) -> Answer | NoAnswer | None:

@@ -27,6 +27,7 @@ def main(config: Path | None, *, code: str | None, show: bool, revoke: tuple[str
     """
     task = _task(code, show, revoke)
     configuration = app.configure(config)
+    settings = configuration.read("agent", AgentSettings)  # before a code is spent: it may be wrong
 
     async def ask() -> list[str]:
         async with app.pairings(configuration) as pairings:
@@ -34,7 +35,7 @@ def main(config: Path | None, *, code: str | None, show: bool, revoke: tuple[str
 
     lines = anyio.run(ask)
     sys.stdout.writelines(f"{line}\n" for line in lines)
-    if not configuration.read("agent", AgentSettings).pairing:
+    if not settings.pairing:
         output.tell(OFF)
     return 0
 

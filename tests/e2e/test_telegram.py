@@ -14,7 +14,7 @@ from anyio.abc import SocketAttribute, TaskGroup
 from telegram import Bot
 
 from adapters.loopback.telegram import LoopbackTelegram, Topic, User, World
-from adapters.telegram import Settings, Webhook, create, ingress
+from adapters.telegram import Settings, Webhook, create, ingress, webhook
 from adapters.telegram.menu import COMMANDS
 from adapters.telegram.prose import rendered
 from gateway.adapter import Adapter
@@ -572,6 +572,22 @@ async def test_who_does_not_show_the_secret_is_turned_away(
         # The secret is told once more, and once only.
         await telegram.until(lambda: len(telegram.calls.of("setWebhook")) == 2)
     assert inbox.received == []
+
+
+async def test_a_stranger_at_the_webhook_ends_nothing_whatever_telegram_says(
+    telegram: LoopbackTelegram, hooked: Adapter, unused_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook, "AGAIN", 0.05)
+    inbox = Inbox()
+    async with running(hooked, inbox), aiohttp.ClientSession() as session:
+        telegram.fail_next("setWebhook", retry_after=1)
+        telegram.fail_next("setWebhook", error_code=500)
+        async with session.post(f"http://127.0.0.1:{unused_port}/telegram", json={}) as answer:
+            assert answer.status == 403
+        await telegram.until(lambda: len([each for each in telegram.calls.of("setWebhook") if each.status == 200]) == 2)
+        telegram.say(ADA, ADA, "one")
+        await inbox.until(1)
+    assert inbox.texts == ["one"]
 
 
 async def test_an_address_that_is_taken_is_said(telegram: LoopbackTelegram, hooked: Adapter, unused_port: int) -> None:

@@ -19,6 +19,7 @@ SPARED = frozenset(
         "GET /applications/@me",
         "GET /gateway",
         "GET /gateway/bot",
+        "GET /applications/{application}/commands",
         "PUT /applications/{application}/commands",
         "PUT /applications/{application}/guilds/{guild}/commands",
     }

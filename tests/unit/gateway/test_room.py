@@ -61,8 +61,16 @@ def test_what_was_used_before_is_no_room_any_more_but_for_one_last_message() -> 
 def test_what_is_taken_back_is_room_again() -> None:
     room = Room(THREE)
     room.admit(pieces("a", "b", "c"))
-    room.give_back(2)
+    room.give_back(2, lambda _: True)
     assert texts(room.admit(pieces("d", "e"))) == ["d", "e"]
+    assert room.close() == []
+
+
+def test_what_waits_and_is_not_taken_back_goes_on_waiting() -> None:
+    room = Room(THREE)
+    room.admit(pieces("a", "b", "c", "d"))
+    room.give_back(0, lambda piece: piece.text == "d")
+    assert texts(room.close()) == ["c"]
 
 
 @pytest.mark.parametrize("text", ["word " * 40, "w" * 200, "```python\n" + "x = 1\n" * 31 + "```", "😀" * 200])

@@ -72,3 +72,15 @@ def test_the_commands_are_within_what_discord_takes() -> None:
     assert [command["name"] for command in COMMANDS] == ["ask", "new", "stop", "status", "help"]
     for command in COMMANDS:
         assert len(str(command["description"])) <= 100
+
+
+@pytest.mark.parametrize("known", [Answer(status=503), Answer(status=429), NoAnswer(sent=True, reason="TimeoutError")])
+async def test_where_nobody_says_which_there_are_they_stay_as_they_are(known: Answer | NoAnswer) -> None:
+    asked: list[str] = []
+
+    async def ask(call: Call) -> Answer | NoAnswer:
+        asked.append(call.method)
+        return known
+
+    await register(ask, "900")
+    assert asked == ["GET"]

@@ -5,10 +5,13 @@ import textwrap
 import tomllib
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from adapters.discord import CHANNELS, SPACES, USERS, Settings, allow, create
+from adapters.discord.ingress import Openings
 from adapters.discord.interaction import SEND_MESSAGES, SEND_MESSAGES_IN_THREADS, VIEW_CHANNEL
 from gateway.access import Allow, warnings
 
@@ -108,3 +111,16 @@ def test_making_an_adapter_loads_no_sdk() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+async def test_whoever_waits_for_a_first_answer_goes_on_though_it_came_twice() -> None:
+    openings = Openings()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            with openings.underway("@1"):
+                tasks.start_soon(openings.settled, "@1")
+                await anyio.lowlevel.checkpoint()
+                with openings.underway("@1"):
+                    tasks.start_soon(openings.settled, "@1")
+                    await anyio.lowlevel.checkpoint()
+        await openings.settled("@1")

@@ -166,6 +166,14 @@ def test_an_edit_of_a_part_brings_the_whole() -> None:
     assert [part["text"] for part in second.parts] == ["d", "c"]
 
 
+def test_an_edit_that_comes_while_its_message_is_held_brings_the_whole_too() -> None:
+    merge = fed(direct(LONG), direct(LONG))
+    merge.feed(edit(1, "d", 3), 0.5)
+    first, second = merge.take(HOLD)
+    assert ids([first, second]) == [[1, 2], [3]]
+    assert [part["text"] for part in second.parts] == ["d", LONG]
+
+
 def test_an_edit_of_a_message_that_came_whole_brings_nothing() -> None:
     merge = fed(direct("a"))
     merge.take(0.0)
