@@ -115,8 +115,8 @@ class Adapter(Protocol):
     async def run(self, receive: Receive, ready: Callable[[], None]) -> None:
         """Take in what the platform tells until cancelled.
 
-        Everything that may be for the bot is given to ``receive`` first and acknowledged after. ``ready`` is called once, when
-        events can arrive.
+        Everything that may be for the bot is given to ``receive`` first and acknowledged after. ``ready`` is called
+        once, when events can arrive.
 
         Raises:
             AdapterError: the platform does not let us in; the message says what to mend.
