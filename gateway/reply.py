@@ -47,7 +47,7 @@ from gateway.message import Message, Standing
 from gateway.need import Need, Priority
 from gateway.operation import EditRefused, Expired, MessageGone, Operation, Outcome, Unknown
 from gateway.place import Place
-from gateway.remark import remark, said_already
+from gateway.remark import last, remark, said_already
 from gateway.room import Room
 from gateway.verdict import Verdict
 
@@ -185,7 +185,10 @@ class Reply:
         ending = self._notices(sentence, self._draft.length, "ending")
         row = [*(piece for _, piece in self._sealed), *self._due]
         self._due.extend(self._room.admit(ending[said_already(row, ending) :]))
-        self._due.extend(self._room.close())
+        pieces, untold = self._room.close()
+        self._due.extend(pieces)
+        if untold:
+            self._say_left_out()
         self._ended = True
         self._seal_shown()
 
@@ -411,6 +414,7 @@ class Reply:
     def _doubt(self, message: Message, outcome: Outcome) -> None:
         """A post may have arrived, nobody can say. It goes again, the words behind a notice, or they are left out."""
         message.give_up_looking()
+        self._crowd(1)
         words = not self._due or self._due[0].kind == "text"
         if words and not message.void and self.capabilities.unknown_outcome == "skip":
             self._leave_out()
@@ -422,7 +426,21 @@ class Reply:
         elif words or message.void:
             self._announce_repeat()
 
+    def _crowd(self, messages: int) -> None:
+        """There is room for so many messages less: the last pieces go, and what stays says so."""
+        over = min(self._room.spend(messages), len(self._due))
+        for _ in range(over):
+            self._due.pop()
+        if over > 0:
+            self._say_left_out()
+
+    def _say_left_out(self) -> None:
+        if self._due:
+            self._due.append(last(self._due.pop(), notice.LEFT_OUT, self.capabilities))
+
     def _announce_repeat(self) -> None:
+        if self._room.limited:
+            return  # the sentence would take the room of an answer
         if not (self._due and self._due[0].kind == "notice"):
             sealed = (piece.end for _, piece in reversed(self._sealed) if piece.draft == self._draft.number)
             self._due.extendleft(reversed(self._notices(notice.MAY_BE_A_REPEAT, next(sealed, 0))))
@@ -447,6 +465,7 @@ class Reply:
         elif parts := smaller(self._due[0], self.capabilities):
             self._due.popleft()
             self._due.extendleft(reversed(parts))
+            self._crowd(len(parts) - 1)
         else:
             self.failure = f"the platform refuses even {len(self._due[0].text)} characters as too long"
 

@@ -24,7 +24,7 @@ def texts(shown: list[Piece]) -> list[str]:
 def test_without_a_limit_everything_passes() -> None:
     room = Room(ANY_NUMBER)
     assert texts(room.admit(pieces(*"abcdefgh"))) == list("abcdefgh")
-    assert room.close() == []
+    assert room.close() == ([], False)
     assert not room.full
 
 
@@ -32,7 +32,7 @@ def test_the_piece_for_the_last_message_waits_and_is_shown_as_it_is_where_nothin
     room = Room(THREE)
     assert texts(room.admit(pieces("a", "b", "c"))) == ["a", "b"]
     assert room.full
-    assert texts(room.close()) == ["c"]
+    assert texts(room.close()[0]) == ["c"]
 
 
 def test_where_more_follows_the_last_message_says_that_it_is_left_out() -> None:
@@ -40,14 +40,14 @@ def test_where_more_follows_the_last_message_says_that_it_is_left_out() -> None:
     assert texts(room.admit(pieces("a"))) == ["a"]
     assert texts(room.admit(pieces("b", "c", "d"))) == ["b"]
     assert room.admit(pieces("e")) == []
-    assert texts(room.close()) == [f"c\n\n{LEFT_OUT}"]
+    assert texts(room.close()[0]) == [f"c\n\n{LEFT_OUT}"]
 
 
 def test_behind_the_close_nothing_passes() -> None:
     room = Room(THREE)
-    assert room.close() == []
+    assert room.close() == ([], False)
     assert room.admit(pieces("a")) == []
-    assert room.close() == []
+    assert room.close() == ([], False)
 
 
 def test_what_was_used_before_is_no_room_any_more_but_for_one_last_message() -> None:
@@ -55,7 +55,7 @@ def test_what_was_used_before_is_no_room_any_more_but_for_one_last_message() -> 
     assert texts(Room(THREE, used=0).admit(pieces("a", "b"))) == ["a", "b"]
     spent = Room(THREE, used=7)
     spent.admit(pieces("a"))
-    assert texts(spent.close()) == ["a"]
+    assert texts(spent.close()[0]) == ["a"]
 
 
 def test_what_is_taken_back_is_room_again() -> None:
@@ -63,21 +63,32 @@ def test_what_is_taken_back_is_room_again() -> None:
     room.admit(pieces("a", "b", "c"))
     room.give_back(2, lambda _: True)
     assert texts(room.admit(pieces("d", "e"))) == ["d", "e"]
-    assert room.close() == []
+    assert room.close() == ([], False)
 
 
 def test_what_waits_and_is_not_taken_back_goes_on_waiting() -> None:
     room = Room(THREE)
     room.admit(pieces("a", "b", "c", "d"))
     room.give_back(0, lambda piece: piece.text == "d")
-    assert texts(room.close()) == ["c"]
+    assert texts(room.close()[0]) == ["c"]
 
 
 @pytest.mark.parametrize("text", ["word " * 40, "w" * 200, "```python\n" + "x = 1\n" * 31 + "```", "😀" * 200])
 def test_a_full_last_message_gives_up_words_for_the_sentence(text: str) -> None:
     room = Room(THREE, used=2)
     room.admit(pieces(text[:200], "more"))
-    (last,) = room.close()
+    (last,) = room.close()[0]
     assert last.text.endswith(LEFT_OUT)
     assert len(last.text) <= THREE.bubble
     assert len(last.text) > THREE.bubble // 2
+
+
+def test_messages_that_may_be_there_take_the_room_of_others() -> None:
+    room = Room(THREE)
+    assert texts(room.admit(pieces("a", "b", "c"))) == ["a", "b"]
+    assert room.spend(1) == 0
+    assert room.close() == ([], True)
+    room = Room(THREE)
+    room.admit(pieces("a", "b", "c"))
+    assert room.spend(3) == 2
+    assert Room(ANY_NUMBER).spend(9) == 0

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from gateway.adapter import Capabilities
 from gateway.address import Address
 from gateway.event import AgentEnd, EndReason, MessageDiscarded, TextDelta, TurnStart, Usage
@@ -17,6 +19,7 @@ from gateway.operation import (
     Outcome,
     Performed,
     PostMessage,
+    Unknown,
 )
 from gateway.place import Place
 from gateway.reply import Reply
@@ -192,3 +195,28 @@ def test_a_guest_shows_the_second_try_in_the_room_of_the_first() -> None:
     rest_of(reply)
     assert " ".join(bubble.text for bubble in reply.bubbles).split() == ["other"] * 40
     assert len(reply.bubbles) == 3
+
+
+@pytest.mark.parametrize("lost", range(1, 8))
+@pytest.mark.parametrize("words", [10, 35, 55, 200])
+def test_a_guest_never_has_more_messages_than_there_is_room_for_whatever_is_unheard(lost: int, words: int) -> None:
+    """Every message that may be there counts; where the answer is cut for that, the last of it says so."""
+    reply = reply_to(GUEST)
+    say(reply, "word " * words)
+    end(reply)
+    posts = 1  # the one that waited for the first words
+    shown: dict[str, str] = {}
+    while reply.need() is not None and (operation := reply.next_operation()) is not None:
+        if isinstance(operation, PostMessage):
+            posts += 1
+            if posts - 1 <= lost and posts < 4:
+                reply.settle(Unknown(reason="no answer"))
+                continue
+        name = getattr(operation, "message_id", f"m{posts}")
+        shown[name] = getattr(operation, "text", "")
+        reply.settle(Performed(message_id=name))
+    assert posts <= 3
+    said = " ".join(shown.values())
+    assert said.count("word") == words or said.endswith(LEFT_OUT) or posts - 1 <= lost
+    assert reply.done
+    assert reply.failure is None
