@@ -447,7 +447,8 @@ class Reply:
 
     def _name_asker(self, message: Message, outcome: Outcome) -> None:
         """Where the message under the question is lost, the answer has to say whose it is."""
-        if message.opens and isinstance(outcome, Expired) and self._place.asker is not None:
+        lost = message.opens and isinstance(outcome, Expired) and not self._room.limited
+        if lost and self._place.asker is not None:
             self._due.extendleft(reversed(self._notices(notice.FOR.format(self._place.asker), 0)))
 
     def _leave_out(self) -> None:

@@ -95,7 +95,7 @@ _READ: _Verdicts = {
 }
 
 _BY_OPERATION: dict[type[Operation], _Verdicts] = {
-    PostMessage: _CREATE,
+    PostMessage: _CREATE | {Expired: Verdict.END},  # it was the ordinary route
     StartStream: _CREATE,
     EditMessage: _CHANGE,
     AppendText: _GROW,

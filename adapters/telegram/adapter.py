@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,9 @@ TYPING = (Budget(name="sendChatAction", scope="channel", rate=1 / 2.0, burst=3),
 """A little under what https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this names, and with
 the gaps between edits that others found to work. Sends and edits of a chat draw on one budget, for Telegram counts them
 together; it stands first, as what a refusal is about."""
+
+NOTHING = "…"
+"""Stands for words of which nothing can be seen: Telegram takes no message without."""
 
 TYPING_EVERY = 4.5
 """Seconds; it shows for five."""
@@ -178,11 +182,10 @@ class TelegramAdapter:
             return MessageGone() if gone else Forbidden(reason=f"{channel} is no chat of Telegram's")
         if not call.fits:
             return TooLong()
-        if call.blank:
-            markup = getattr(operation, "markup", False)
-            return (
-                MarkupRejected(reason="nothing is left of the text") if markup else Forbidden(reason="no text to show")
-            )
+        if call.blank and isinstance(operation, PostMessage | EditMessage):
+            if operation.markup:
+                return MarkupRejected(reason="nothing is left of the text")
+            call = render(replace(operation, text=NOTHING), chat=chat, topic=topic, answers=answers) or call
         answer = await self._web().ask(call.method, **call.arguments)
         return outcome(answer, operation) if isinstance(answer, NoAnswer) else answer
 

@@ -128,10 +128,16 @@ async def _ask(bot: Bot, method: str, arguments: Mapping[str, object]) -> Answer
     return heard[-1]
 
 
+_QUOTES = ("Error while parsing updates", "Getting updates")
+"""How the SDK's lines begin that hold whole updates."""
+
+
 class _Quiet(logging.Filter):
-    """Takes the token out of a line."""
+    """Takes the token out of a line, and lets none through that quotes what people wrote."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, str) and record.msg.startswith(_QUOTES):
+            return False
         if (line := hide(record.getMessage())) != record.getMessage():
             record.msg, record.args = line, ()
         return True

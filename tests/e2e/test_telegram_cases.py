@@ -14,7 +14,7 @@ from adapters.loopback.telegram import LoopbackTelegram, Message, World
 from adapters.telegram import Settings, create
 from adapters.telegram.prose import rendered
 from gateway.app import Parts, serve
-from gateway.command import HELP
+from gateway.command import SLASH_HELP
 from gateway.conversation import RunEnded
 from gateway.event import Envelope
 from gateway.notice import MAY_BE_A_REPEAT
@@ -148,7 +148,7 @@ async def test_l20_the_answer_to_a_question_that_was_deleted_is_shown(telegram: 
 
 async def test_l31_a_command_whose_message_is_changed_is_obeyed_once(telegram: LoopbackTelegram) -> None:
     assert len(case("L31")["input"]["updates"]) == 2
-    help_ = rendered(HELP).text
+    help_ = rendered(SLASH_HELP).text
     async with gateway(telegram, Model([whole("Yes.")])):
         said = telegram.say(ADA, ADA, "/help")
         await shown(telegram, help_)

@@ -220,3 +220,16 @@ def test_a_guest_never_has_more_messages_than_there_is_room_for_whatever_is_unhe
     assert said.count("word") == words or said.endswith(LEFT_OUT) or posts - 1 <= lost
     assert reply.done
     assert reply.failure is None
+
+
+def test_a_guest_whose_ticket_is_void_ends_and_does_not_try_for_ever() -> None:
+    reply = reply_to(GUEST)
+    say(reply, "Hello.")
+    end(reply)
+    assert rest_of(reply, Expired(), EditRefused(reason="void"), Expired()) == [
+        "edit @1 Hello.",
+        "delete @1",
+        "post Hello.",
+    ]
+    assert reply.done
+    assert reply.failure is not None
