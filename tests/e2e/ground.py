@@ -143,7 +143,9 @@ class Ground:
             return False
         interactions = [self.server.interaction(each) for each, ended in zip(asked, given_up, strict=True) if ended]
         over = self.server.clock.now()
-        return all(len(each.follow_ups) >= FOLLOW_UPS or each.expires <= over for each in interactions)
+        return all(
+            each.state == "lost" or len(each.follow_ups) >= FOLLOW_UPS or each.expires <= over for each in interactions
+        )
 
     def hold(self, names: Sequence[str], seconds: float) -> None:
         """Let the next call of each name be done, and its answer come so late."""

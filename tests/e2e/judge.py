@@ -90,30 +90,32 @@ def _onward(places: set[int], chunks: Sequence[Look], read: Collection[Look], no
     return reached
 
 
-def assert_begun(rows: Sequence[Row], answers: Sequence[str], notice: Look, word: str) -> None:
+def assert_begun(rows: Sequence[Row], answer: str, notice: Look, word: str) -> int:
     """What may end early stands there in order and once, up to where it ends; what is missing before was read.
 
     Args:
         rows: what stands there.
-        answers: what was said.
-        notice: marks a doubt; in front of it there may be what it is about.
-        word: a regular expression; each of an answer's words occurs once.
+        answer: what was said.
+        notice: marks a doubt; in front of it there may be what it is about. None where there is no room for notices.
+        word: a regular expression; each of the answer's words occurs once.
+
+    Returns:
+        How many first tries are there beside that.
     """
-    for answer in answers:
-        said = re.findall(word, answer)
-        mine = [row for row in rows if row.look == notice or set(re.findall(word, row.text)) & set(said)]
-        kept = [row for at, row in enumerate(mine) if row.deleted or not _repeated(row, mine[at + 1 :], notice, word)]
-        shown = [each for row in kept if not row.deleted for each in re.findall(word, row.text) if each in said]
-        read = {each for row in mine if row.deleted for each in re.findall(word, row.text)}
-        assert shown == sorted(set(shown)), f"shown twice or out of order: {shown}"
-        missing = [each for each in said[: said.index(shown[-1]) if shown else 0] if each not in shown]
-        assert set(missing) <= read, f"never shown: {missing}"
+    said = re.findall(word, answer)
+    kept = [row for at, row in enumerate(rows) if not (row.deleted or _repeated(row, rows[at + 1 :], notice, word))]
+    shown = [each for row in kept for each in re.findall(word, row.text)]
+    read = {each for row in rows if row.deleted for each in re.findall(word, row.text)}
+    assert shown == [each for each in said if each in shown], f"shown twice or out of order: {shown}"
+    missing = [each for each in said[: said.index(shown[-1]) if shown else 0] if each not in shown]
+    assert set(missing) <= read, f"never shown: {missing}"
+    return sum(not row.deleted for row in rows) - len(kept)
 
 
 def _repeated(row: Row, behind: Sequence[Row], notice: Look, word: str) -> bool:
-    """Whether a notice behind a message is about it, so that its words come once more."""
+    """Whether a message's words come once more; where there are notices, one behind it has to say so."""
     again = {each for other in behind for each in re.findall(word, other.text)}
-    return _marked(behind, notice) and not again.isdisjoint(re.findall(word, row.text))
+    return (notice is None or _marked(behind, notice)) and not again.isdisjoint(re.findall(word, row.text))
 
 
 def _marked(behind: Sequence[Row], notice: Look) -> bool:

@@ -15,9 +15,9 @@ from adapters.loopback.telegram import LoopbackTelegram
 from adapters.telegram import ingress
 from tests.e2e.answer import long_answer
 from tests.e2e.command import configure
-from tests.e2e.gateway import gateway, script
 from tests.e2e.ground import Ground, Name, Way, open_ground
 from tests.e2e.judge import assert_whole_once_in_order
+from tests.e2e.served import gateway, script
 
 Break = Callable[[Ground], Awaitable[None]]
 """Breaks what the bot listens on, and returns when it listens again."""
