@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 from adapters.discord.interaction import ASK, QUESTION
-from adapters.discord.message import listed, mapping
 from adapters.discord.outcome import Answer, NoAnswer
 from adapters.discord.render import Call
+from gateway.payload import items, mapping
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def _why(answer: Answer | NoAnswer) -> str:
 
 def _same(registered: object) -> bool:
     """Whether what is registered says what we would say; Discord adds fields and fills in what was left out."""
-    theirs = {mapping(each).get("name"): each for each in listed({"": registered}, "")}
+    theirs = {mapping(each).get("name"): each for each in items(registered)}
     return theirs.keys() == {each["name"] for each in COMMANDS} and all(
         _holds(theirs[each["name"]], each) for each in COMMANDS
     )
@@ -64,6 +64,6 @@ def _holds(theirs: object, ours: object) -> bool:
     if fields := mapping(ours):
         return all(_holds(mapping(theirs).get(name), value) for name, value in fields.items())
     if isinstance(ours, list):
-        values, wanted = listed({"": theirs}, ""), listed({"": cast("object", ours)}, "")
+        values, wanted = items(theirs), items(cast("object", ours))
         return len(values) == len(wanted) and all(any(_holds(value, each) for value in values) for each in wanted)
     return theirs == ours

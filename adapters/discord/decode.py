@@ -21,9 +21,10 @@ from typing import cast
 from adapters.discord import interaction
 from adapters.discord.directory import Directory
 from adapters.discord.identity import Identity
-from adapters.discord.message import ID, SPOKEN, Json, author, clean, heard, listed, mapping, mentions, quotation
+from adapters.discord.message import ID, SPOKEN, author, heard, mentions, quotation
 from gateway.address import Address
 from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.payload import Json, items, mapping, words
 
 OURS = "our own message"
 ELSEWHERE = "not addressed to the bot"
@@ -137,7 +138,7 @@ def _elsewhere(fields: Json, me: Identity, places: Directory) -> str | None:
 def _roles(fields: Json, places: Directory) -> list[str]:
     """The roles among those it names that are ours alone."""
     guild = str(fields.get("guild_id"))
-    return [str(role) for role in listed(fields, "mention_roles") if places.is_ours(guild, clean(role))]
+    return [str(role) for role in items(fields.get("mention_roles")) if places.is_ours(guild, words(role))]
 
 
 def address(channel: str, me: Identity, places: Directory) -> Address:

@@ -8,7 +8,8 @@ Sources: https://docs.discord.com/developers/events/gateway-events#guilds and ..
 
 from collections import OrderedDict
 
-from adapters.discord.message import ID, Json, listed, mapping
+from adapters.discord.message import ID
+from gateway.payload import Json, items, mapping
 
 THREADS = frozenset({10, 11, 12})
 """The types of channels that are threads."""
@@ -35,7 +36,7 @@ class Directory:
         fields = mapping(data)
         match event:
             case "READY":
-                self._guilds = {str(mapping(guild).get("id")) for guild in listed(fields, "guilds")}
+                self._guilds = {str(mapping(guild).get("id")) for guild in items(fields.get("guilds"))}
             case "GUILD_CREATE":
                 self._guild(fields)
             case "GUILD_DELETE" if not fields.get("unavailable"):
@@ -45,7 +46,7 @@ class Directory:
             case "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE":
                 self.learn(fields)
             case "THREAD_LIST_SYNC":
-                for thread in listed(fields, "threads"):
+                for thread in items(fields.get("threads")):
                     self.learn(mapping(thread))
             case _:
                 pass
@@ -81,9 +82,9 @@ class Directory:
     def _guild(self, guild: Json) -> None:
         name = str(guild.get("id"))
         self._guilds.add(name)
-        for role in listed(guild, "roles"):
+        for role in items(guild.get("roles")):
             self._role(name, mapping(role))
-        for channel in (*listed(guild, "channels"), *listed(guild, "threads")):
+        for channel in (*items(guild.get("channels")), *items(guild.get("threads"))):
             self.learn(mapping(channel))
 
     def _role(self, guild: str, role: Json) -> None:

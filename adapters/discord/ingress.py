@@ -19,13 +19,14 @@ import anyio
 from adapters.discord.decode import ELSEWHERE, OURS, decode
 from adapters.discord.directory import Directory
 from adapters.discord.identity import Identity
-from adapters.discord.message import Json, author, listed, mapping
+from adapters.discord.message import author
 from adapters.discord.outcome import Answer, NoAnswer, retry_after
 from adapters.discord.post import Posts
 from adapters.discord.render import EPHEMERAL, Call, callback
 from gateway.adapter import Receive
 from gateway.error import StoreError
 from gateway.inbound import CommandReceived, Ignored, Inbound, MessageReceived, Ticket
+from gateway.payload import Json, items, mapping
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -146,7 +147,7 @@ class Ingress:
             self._tasks.start_soon(self._keep_interaction, data, anyio.current_time())
         elif event == "MESSAGE_DELETE_BULK":
             fields = mapping(data)
-            for name in listed(fields, "ids"):
+            for name in items(fields.get("ids")):
                 self._queue("MESSAGE_DELETE", {**fields, "id": name})
         elif event in _MESSAGES:
             self._queue(event, data)

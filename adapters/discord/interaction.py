@@ -12,9 +12,10 @@ from typing import cast
 
 from adapters.discord.directory import THREADS, Directory
 from adapters.discord.identity import Identity
-from adapters.discord.message import ID, Json, clean, listed, mapping
+from adapters.discord.message import ID
 from gateway.address import Address
 from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageReceived, Ticket
+from gateway.payload import Json, items, mapping, words
 
 LIFETIME = 900.0
 """Platform seconds that an interaction's token lives."""
@@ -58,7 +59,7 @@ def decode(fields: Json, me: Identity, places: Directory, event_id: str) -> Inbo
             message_id=message_id,
             address=where,
             user=_user(fields),
-            text=clean(next((mapping(each).get("value") for each in listed(data, "options")), "")).strip(),
+            text=words(next((mapping(each).get("value") for each in items(data.get("options"))), "")).strip(),
             direct=direct,
             space=space,
             ticket=ticket,

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from adapters.discord.escape import escape, pairing, plain
 from adapters.discord.inline import inline, visible
 from adapters.discord.table import columns
+from gateway.markdown import PonderedError, counting, parse
 
 LIMIT = 2_000
 """Code points of ``content``: https://docs.discord.com/developers/resources/message#create-message"""
@@ -58,16 +58,12 @@ class Line(NamedTuple):
     code: bool = False
 
 
-class _PonderedError(Exception):
-    """A parser takes too long over a text."""
-
-
 def content(markdown: str) -> str:
     """What Discord is sent for a Markdown text."""
     markdown = _ENDS.sub("\n", markdown)
     try:
         tokens = _parse(markdown)
-    except _PonderedError:
+    except PonderedError:
         return plain(markdown).strip()
     lines = _Blocks(tokens, markdown).all()
     return "\n".join(line.text for line in lines).strip() or plain(markdown).strip()
@@ -84,14 +80,14 @@ def _parse(markdown: str) -> list[Token]:
     """The tokens of a text that somebody could have written.
 
     Raises:
-        _PonderedError: nobody would, and a parser takes long over it or gives up at some depth.
+        PonderedError: nobody would, and a parser takes long over it or gives up at some depth.
     """
     columns = max((found[0].count("|") for found in _DELIMITER_ROW.finditer(markdown)), default=0)
     cells = columns * markdown.count("\n")
     marks = sum(markdown.count(mark) for mark in "*_~")
     if cells > CELLS or marks > MARKS or len(markdown) > _LONGEST or _DEEP.search(markdown):
-        raise _PonderedError
-    return _parser().parse(markdown, {"steps": STEPS, "skips": SKIPS})
+        raise PonderedError
+    return parse(_parser(), markdown, steps=STEPS, skips=SKIPS)
 
 
 @cache
@@ -102,17 +98,7 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.at("reference", _definition)
     parser.normalizeLink = lambda url: url
     parser.normalizeLinkText = _as_written
-    interrupts = ["paragraph", "reference", "blockquote", "list", "table"]
-    parser.block.ruler.before("table", "steps", _step_of_blocks, {"alt": interrupts})
-    parser.inline.ruler.before("text", "steps", _step_inline)
-    skip = parser.inline.skipToken
-
-    def skip_counted(state: StateInline) -> None:
-        _use(state, "skips")
-        skip(state)
-
-    parser.inline.skipToken = skip_counted
-    return parser
+    return counting(parser)
 
 
 def _as_written(link: str) -> str:
@@ -127,22 +113,6 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         token.map = [start, state.line]
         token.content = state.getLines(start, state.line, state.blkIndent, False).strip()
     return found
-
-
-def _step_of_blocks(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
-    """A rule that finds nothing and counts how often it was asked."""
-    return _use(state, "steps")
-
-
-def _step_inline(state: StateInline, _silent: bool) -> bool:
-    return _use(state, "steps")
-
-
-def _use(state: StateBlock | StateInline, budget: str) -> bool:
-    state.env[budget] -= 1
-    if state.env[budget] < 0:
-        raise _PonderedError
-    return False
 
 
 class _Blocks:

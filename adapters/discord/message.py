@@ -1,13 +1,11 @@
 """A message as Discord writes it: who said it, and what. Nothing here raises, whatever stands in it."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import cast
+from collections.abc import Iterable
 
 from adapters.discord.identity import Identity
 from gateway.inbound import Quotation
-
-Json = Mapping[str, object]
+from gateway.payload import Json, items, mapping, words
 
 ID = re.compile(r"[0-9]{1,20}")
 
@@ -15,25 +13,6 @@ SPOKEN = frozenset({0, 19})
 """The types of a message that somebody wrote: by itself, or as a reply."""
 
 _FORWARD = 1
-
-
-def mapping(value: object) -> Json:
-    """The JSON object; empty where it is something else."""
-    return cast("Json", value) if isinstance(value, dict) else {}
-
-
-def listed(fields: Json, name: str) -> list[object]:
-    """The list of that name; empty where it is something else."""
-    value = fields.get(name)
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def clean(value: object) -> str:
-    """Text without what no database takes: lone surrogates and NUL; empty where it is no text."""
-    if not isinstance(value, str):
-        return ""
-    sound = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def author(message: Json) -> str:
@@ -44,7 +23,7 @@ def author(message: Json) -> str:
 
 def mentions(message: Json, me: Identity) -> bool:
     """Whether it names us. Everybody is not us."""
-    return any(mapping(user).get("id") == me.user for user in listed(message, "mentions"))
+    return any(mapping(user).get("id") == me.user for user in items(message.get("mentions")))
 
 
 def heard(message: Json, me: Identity, roles: Iterable[str] = ()) -> str:
@@ -55,8 +34,8 @@ def heard(message: Json, me: Identity, roles: Iterable[str] = ()) -> str:
         me: whose mention it is.
         roles: that are ours alone, and so our names, too.
     """
-    words = _mention(me, roles).sub("", clean(message.get("content"))).strip()
-    return "\n".join(part for part in (words, *_things(message)) if part)
+    said = _mention(me, roles).sub("", words(message.get("content"))).strip()
+    return "\n".join(part for part in (said, *_things(message)) if part)
 
 
 def quotation(message: Json) -> Quotation | None:
@@ -64,20 +43,20 @@ def quotation(message: Json) -> Quotation | None:
     answered = mapping(message.get("referenced_message"))
     if not (user := author(answered)) or not ID.fullmatch(user):
         return None
-    words = "\n".join(part for part in (clean(answered.get("content")).strip(), *_things(answered)) if part)
-    return Quotation(user=user, text=words)
+    said = words(answered.get("content")).strip()
+    return Quotation(user=user, text="\n".join(part for part in (said, *_things(answered)) if part))
 
 
 def _things(message: Json) -> list[str]:
-    files = [f"[a file was attached: {_name(each, 'filename')}]" for each in listed(message, "attachments")]
-    stickers = [f"[a sticker was sent: {_name(each, 'name')}]" for each in listed(message, "sticker_items")]
+    files = [f"[a file was attached: {_name(each, 'filename')}]" for each in items(message.get("attachments"))]
+    stickers = [f"[a sticker was sent: {_name(each, 'name')}]" for each in items(message.get("sticker_items"))]
     forward = mapping(message.get("message_reference")).get("type") == _FORWARD
     notes = [note.replace("]", "; it cannot be read yet]") for note in files]
     return [*notes, *stickers, *(["[a message was forwarded; it cannot be read yet]"] if forward else [])]
 
 
 def _name(thing: object, field: str) -> str:
-    return " ".join(clean(mapping(thing).get(field)).replace("]", ")").split()) or "without a name"
+    return " ".join(words(mapping(thing).get(field)).replace("]", ")").split()) or "without a name"
 
 
 def _mention(me: Identity, roles: Iterable[str]) -> re.Pattern[str]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from adapters.discord.message import Json, mapping
 from adapters.discord.render import Rendered
 from gateway.operation import (
     DeleteMessage,
@@ -31,6 +30,7 @@ from gateway.operation import (
     UnmarkWaiting,
     Unreachable,
 )
+from gateway.payload import Json, mapping
 
 RETRY_AFTER = 30.0
 """Seconds to wait where Discord limits us and does not say for how long."""

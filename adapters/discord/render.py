@@ -15,10 +15,10 @@ from urllib.parse import quote
 from adapters.discord.escape import plain
 from adapters.discord.interaction import OPENING
 from adapters.discord.markup import LIMIT, content
-from adapters.discord.message import mapping
 from gateway.address import Address
 from gateway.inbound import Ticket
 from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, ShowTyping, UnmarkWaiting
+from gateway.payload import mapping
 
 Rendered = PostMessage | EditMessage | DeleteMessage | MarkWaiting | UnmarkWaiting | ShowTyping
 """The operations that are one call each."""

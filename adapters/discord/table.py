@@ -5,30 +5,12 @@ Rule 2: no column is widened beyond ``WIDEST``, and the last one never, so that 
     of blanks.
 """
 
-import unicodedata
 from collections.abc import Sequence
+
+from gateway.width import width
 
 WIDEST = 30
 """Cells up to which a column is padded; what is longer stands out of its column."""
-
-_JOINER = "\N{ZERO WIDTH JOINER}"
-_EMOJI = "\N{VARIATION SELECTOR-16}"
-_SKIN = range(0x1F3FB, 0x1F400)
-
-
-def width(text: str) -> int:
-    """How many cells of a terminal the text takes."""
-    cells, last, joined = 0, 0, False
-    for character in text:
-        if character == _EMOJI:
-            cells += 2 - last if last == 1 else 0
-            last = 2
-        elif not (joined or ord(character) in _SKIN):  # those are drawn into what stands before them
-            wide = _cells(character)
-            cells += wide
-            last = wide or last
-        joined = character == _JOINER
-    return cells
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -45,9 +27,3 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     padded = [cell + " " * (cells - width(cell)) for cell, cells in zip(row, widths, strict=False)]
     return " │ ".join(padded).rstrip()
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

@@ -19,9 +19,10 @@ import re
 from typing import cast
 
 from adapters.slack.identity import Identity
-from adapters.slack.message import ID, SPOKEN, TS, Json, files, heard, is_ours, mapping, mentions, text
+from adapters.slack.message import ID, SPOKEN, TS, files, heard, is_ours, mentions, text
 from gateway.address import Address
 from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.payload import Json, mapping
 
 _SLACKBOT = "USLACKBOT"  # has no bot id
 _WORD = re.compile(r"[a-z_.]{1,60}")

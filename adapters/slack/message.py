@@ -4,24 +4,17 @@ Nothing here raises, whatever stands in it.
 """
 
 import re
-from collections.abc import Mapping
 from typing import cast
 
 from adapters.slack.identity import Identity
 from adapters.slack.markup import plain
-
-Json = Mapping[str, object]
+from gateway.payload import Json, mapping, words
 
 ID = re.compile(r"[!-~]{1,255}")
 TS = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
 
 SPOKEN = frozenset({None, "file_share", "thread_broadcast", "me_message"})
 """The subtypes of a message that somebody wrote."""
-
-
-def mapping(value: object) -> Json:
-    """The JSON object; empty where it is something else."""
-    return cast("Json", value) if isinstance(value, dict) else {}
 
 
 def is_ours(message: Json, me: Identity, app: object = None) -> bool:
@@ -37,10 +30,7 @@ def mentions(message: Json, me: Identity) -> bool:
 
 def text(message: Json) -> str:
     """The text as sent, without what no database takes: lone surrogates and NUL."""
-    sent = message.get("text")
-    if not isinstance(sent, str):
-        return ""
-    return sent.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return words(message.get("text"))
 
 
 def files(message: Json) -> list[str]:

@@ -15,9 +15,10 @@ from decimal import Decimal
 from typing import cast
 
 from adapters.slack.identity import Identity
-from adapters.slack.message import SPOKEN, TS, Json, heard, is_ours, mapping
+from adapters.slack.message import SPOKEN, TS, heard, is_ours
 from adapters.slack.render import METADATA, Call, undo
 from gateway.operation import ReadThread, Said
+from gateway.payload import Json, mapping
 
 PAGE = 999
 """Messages asked for at once; the most that both methods give. A thread of a thousand is one call and not five."""

@@ -12,7 +12,7 @@ from adapters.telegram.merge import Group
 from adapters.telegram.outcome import THREAD_GONE, Answer, NoAnswer, outcome
 from adapters.telegram.prose import fits
 from adapters.telegram.render import Rendered, render
-from adapters.telegram.update import chat_of, mapping, number
+from adapters.telegram.update import chat_of, number
 from gateway.adapter import Budget, Capabilities, Receive, Surface, UnknownOutcome
 from gateway.error import DragomanError
 from gateway.operation import (
@@ -34,6 +34,7 @@ from gateway.operation import (
     TooLong,
     UnmarkWaiting,
 )
+from gateway.payload import mapping
 from gateway.secret import SecretName
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 Source: https://core.telegram.org/bots/api#message
 """
 
-from adapters.telegram.update import Json, items, mapping, words
+from gateway.payload import Json, mapping, objects, words
 
 FILES = ("photo", "animation", "video", "video_note", "voice", "audio", "sticker", "document", "live_photo")
 """In the order of what says most: an animation comes as a document, too."""
@@ -45,7 +45,7 @@ def name(who: Json) -> str:
 
 def _file(message: Json, kind: str, place: int | None) -> str:
     content = message.get(kind)
-    file = (items(content) or [{}])[-1] if kind == "photo" else mapping(content)
+    file = (objects(content) or [{}])[-1] if kind == "photo" else mapping(content)
     identifier = words(file.get("file_id"))
     if not identifier:
         return ""
@@ -73,11 +73,14 @@ def _detail(kind: str, thing: Json) -> str:
         case "contact":
             said = [name(thing), _short(thing.get("phone_number"))]
         case "poll":
-            said = [_short(thing.get("question")), *(_short(each.get("text")) for each in items(thing.get("options")))]
+            said = [
+                _short(thing.get("question")),
+                *(_short(each.get("text")) for each in objects(thing.get("options"))),
+            ]
         case "dice":
             said = [_short(thing.get("emoji")), str(thing.get("value", ""))]
         case "checklist":
-            said = [_short(thing.get("title")), *(_short(each.get("text")) for each in items(thing.get("tasks")))]
+            said = [_short(thing.get("title")), *(_short(each.get("text")) for each in objects(thing.get("tasks")))]
         case _:
             said = [_short(thing.get("title"))]
     return ", ".join(part for part in said if part)

@@ -18,9 +18,10 @@ from collections.abc import Sequence
 
 from adapters.telegram import content, entity
 from adapters.telegram.identity import Identity
-from adapters.telegram.update import MESSAGE_LIMIT, Json, chat_of, mapping, number, sender, spoken, topic, units, words
+from adapters.telegram.update import MESSAGE_LIMIT, chat_of, number, sender, spoken, topic, units
 from gateway.address import Address
 from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, Quotation
+from gateway.payload import Json, mapping, words
 
 ALLOWED_UPDATES = ("message", "edited_message", "my_chat_member", "callback_query")
 """What we ask to be told."""

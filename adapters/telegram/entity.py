@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 
 from adapters.telegram.identity import Identity
-from adapters.telegram.update import Json, mapping, number, spoken
+from adapters.telegram.update import number, spoken
+from gateway.payload import Json, mapping
 
 _COMMAND = re.compile(r"/([A-Za-z0-9_]{1,64})(?:@([A-Za-z0-9_]{1,64}))?")
 

@@ -18,9 +18,9 @@ from adapters.telegram.decode import ALLOWED_UPDATES
 from adapters.telegram.login import is_final
 from adapters.telegram.merge import Group, Merge
 from adapters.telegram.outcome import Answer, NoAnswer, wait
-from adapters.telegram.update import items
 from adapters.telegram.web import Web
 from gateway.error import StoreError
+from gateway.payload import objects
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class _Poller:
             self._begun = True
             self._ready()
         now = anyio.current_time()
-        for update in items(answer.result):
+        for update in objects(answer.result):
             self._merge.feed(update, now)
         try:
             await self._store(now)

@@ -4,8 +4,9 @@ import re
 
 from adapters.telegram.identity import Identity
 from adapters.telegram.outcome import Answer, NoAnswer, wait
-from adapters.telegram.update import mapping, number
+from adapters.telegram.update import number
 from gateway.error import AdapterError
+from gateway.payload import mapping
 from gateway.redaction import redact
 from gateway.secret import SecretName, reveal
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from adapters.telegram.update import units, words
+from adapters.telegram.update import units
 from chunker.cluster import is_boundary
+from gateway.payload import words
 
 Kind = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
 

@@ -6,8 +6,8 @@ Source: https://core.telegram.org/bots/api#setmycommands
 import logging
 
 from adapters.telegram.outcome import Answer, NoAnswer
-from adapters.telegram.update import items
 from adapters.telegram.web import Web
+from gateway.payload import objects
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ async def offer(web: Web) -> None:
     if not isinstance(known, Answer) or not known.ok:
         _tell(known)
         return
-    if [(each.get("command"), each.get("description")) for each in items(known.result)] == list(COMMANDS):
+    if [(each.get("command"), each.get("description")) for each in objects(known.result)] == list(COMMANDS):
         return
     answer = await web.ask("set_my_commands", commands=list(COMMANDS))
     if not isinstance(answer, Answer) or not answer.ok:

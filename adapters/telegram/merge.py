@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from adapters.telegram.update import MESSAGE_LIMIT, Json, chat_of, mapping, number, sender, topic, units, words
+from adapters.telegram.update import MESSAGE_LIMIT, chat_of, number, sender, topic, units
+from gateway.payload import Json, mapping, words
 
 HOLD = 1.0
 """Real seconds that a message is held which may go on."""

@@ -10,7 +10,7 @@ https://github.com/tdlib/telegram-bot-api/blob/master/telegram-bot-api/Client.cp
 import math
 from dataclasses import dataclass
 
-from adapters.telegram.update import Json, mapping, number
+from adapters.telegram.update import number
 from gateway.operation import (
     EditRefused,
     Forbidden,
@@ -27,6 +27,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
+from gateway.payload import Json, mapping
 
 RETRY_AFTER = 30.0
 """Seconds to wait where Telegram limits us and does not say for how long."""

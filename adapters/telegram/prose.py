@@ -17,13 +17,13 @@ from functools import cache, lru_cache
 from itertools import accumulate
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from adapters.telegram.markup import Marked, Page, is_blank, plain
 from adapters.telegram.table import Side, columns
-from adapters.telegram.update import units, words
+from adapters.telegram.update import units
+from gateway.markdown import PonderedError, counting, parse
+from gateway.payload import words
 
 LIMIT = 4_000
 """UTF-16 units of a rendered message that we send; Telegram takes 4,096 characters."""
@@ -45,6 +45,9 @@ NESTED_LINES = 6_000
 
 STEPS = 6_000
 """How often the parser may look for the next thing; 4,000 characters as models write them take some 250."""
+
+SKIPS = 3_000
+"""How often the end of a link's words may be looked for one token further; such texts take a few."""
 
 GROWTH = 5
 """By how much rendering makes a text longer at most that has no table."""
@@ -68,10 +71,6 @@ _OWN = re.compile(r"(?:tg|ton|tonsite):", re.IGNORECASE)
 _STYLES = {"strong": "bold", "em": "italic", "s": "strikethrough"}
 
 
-class _PonderedError(Exception):
-    """The parser takes too long over a text."""
-
-
 @lru_cache(maxsize=64)
 def rendered(markdown: str) -> Marked:
     """The Markdown as Telegram shows it; as it stands where nothing would be left of it."""
@@ -81,8 +80,8 @@ def rendered(markdown: str) -> Marked:
         return plain(markdown)
     parser = _parser(tables=_cells(markdown) <= CELLS, links=_brackets(markdown) <= BRACKETS)
     try:
-        tokens = parser.parse(markdown, {"steps": STEPS})
-    except _PonderedError:
+        tokens = parse(parser, markdown, steps=STEPS, skips=SKIPS)
+    except PonderedError:
         return plain(markdown)
     if any(token.level >= DEEPEST for token in tokens):
         return plain(markdown)
@@ -106,29 +105,7 @@ def _parser(*, tables: bool, links: bool) -> MarkdownIt:
     options = {"html": False, "linkify": False, "maxNesting": DEEPEST + 1}
     off = ["reference", *([] if tables else ["table"]), *([] if links else ["link", "image"])]
     parser = MarkdownIt("gfm-like", options).disable(off)
-    interrupts = ["paragraph", "reference", "blockquote", "list", "table"]
-    parser.block.ruler.before("table", "steps", _step_of_blocks, {"alt": interrupts})
-    parser.inline.ruler.before("text", "steps", _step)
-    skip = parser.inline.skipToken
-
-    def skip_counted(state: StateInline) -> None:
-        _step(state)
-        skip(state)
-
-    parser.inline.skipToken = skip_counted
-    return parser
-
-
-def _step_of_blocks(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
-    return _step(state)
-
-
-def _step(state: StateBlock | StateInline, _silent: bool = False) -> bool:
-    """A rule that finds nothing and counts how often it was asked."""
-    state.env["steps"] -= 1
-    if state.env["steps"] < 0:
-        raise _PonderedError
-    return False
+    return counting(parser)
 
 
 def _lines(markdown: str) -> int:

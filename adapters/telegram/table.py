@@ -1,11 +1,9 @@
 """A table as text in columns, for a font whose characters are equally wide. Pure."""
 
-import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Literal
 
-from chunker.cluster import REGIONAL, ZERO_WIDTH_JOINER, extends
+from gateway.width import width
 
 Side = Literal["left", "right", "center"]
 
@@ -14,8 +12,6 @@ WIDEST = 40
 
 LARGEST = 6_000
 """Characters that a table may take when it is filled up; beyond that it is not."""
-
-_EMOJI = "\N{VARIATION SELECTOR-16}"
 
 
 def columns(rows: Sequence[Sequence[str]], sides: Sequence[Side]) -> str:
@@ -35,37 +31,6 @@ def columns(rows: Sequence[Sequence[str]], sides: Sequence[Side]) -> str:
     head, *body = (_line(row, widths, sides) for row in rows)
     rule = "-+-".join("-" * max(1, each) for each in widths)
     return "\n".join([head, rule, *body])
-
-
-def width(text: str) -> int:
-    """How many columns a text takes: two for a wide character or an emoji, none for what joins the one before."""
-    if text.isascii():
-        return len(text)
-    total, joined, single = 0, False, False
-    for char in text:
-        if char == _EMOJI:
-            total += single
-            single = False
-        elif extends(char):
-            joined = joined or char == ZERO_WIDTH_JOINER
-        elif joined:
-            joined = False  # drawn into the one before
-        else:
-            each = _width(char)
-            total += each
-            single = each == 1
-        if char != ZERO_WIDTH_JOINER:
-            joined = False
-    return total
-
-
-@lru_cache(maxsize=1024)
-def _width(char: str) -> int:
-    if REGIONAL[0] <= char <= REGIONAL[1]:
-        return 1  # two of them are a flag
-    if unicodedata.category(char) in ("Cf", "Cc"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _line(row: Sequence[str], widths: Sequence[int], sides: Sequence[Side]) -> str:

@@ -3,10 +3,7 @@
 Source: https://core.telegram.org/bots/api#update and #message
 """
 
-from collections.abc import Mapping
-from typing import cast
-
-Json = Mapping[str, object]
+from gateway.payload import Json, mapping, objects, words
 
 GENERAL = 1
 """The topic that every forum has. It is written to without naming it."""
@@ -18,29 +15,11 @@ _LARGEST = 1 << 53
 """No id of Telegram's is larger."""
 
 
-def mapping(value: object) -> Json:
-    """The JSON object; empty where it is something else."""
-    return cast("Json", value) if isinstance(value, dict) else {}
-
-
-def items(value: object) -> list[Json]:
-    """The JSON objects of a list."""
-    return [mapping(each) for each in cast("list[object]", value)] if isinstance(value, list) else []
-
-
 def number(value: object) -> int | None:
     """The whole number, if it is one that can be an id, an offset or a time."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if -_LARGEST < value < _LARGEST else None
-
-
-def words(value: object) -> str:
-    """The text, without what no database takes: each lone surrogate and NUL is replaced, so that offsets stay."""
-    if not isinstance(value, str):
-        return ""
-    sound = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def units(text: str) -> int:
@@ -68,5 +47,5 @@ def spoken(message: Json) -> tuple[str, list[Json]]:
     """What was written, with its entities: the text, or the caption of a file."""
     for text, entities in (("text", "entities"), ("caption", "caption_entities")):
         if isinstance(message.get(text), str):
-            return words(message.get(text)), items(message.get(entities))
+            return words(message.get(text)), objects(message.get(entities))
     return "", []

@@ -21,7 +21,7 @@ from telegram.request import HTTPXRequest
 
 from adapters.telegram.login import hide
 from adapters.telegram.outcome import Answer, NoAnswer
-from adapters.telegram.update import mapping
+from gateway.payload import mapping
 
 TIMEOUT = 30.0
 """Seconds until an answer comes, beyond what getUpdates waits; the SDK's five make a slow send an ambiguous one."""

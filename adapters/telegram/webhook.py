@@ -26,9 +26,9 @@ from adapters.telegram.ingress import Keep
 from adapters.telegram.login import is_final
 from adapters.telegram.merge import Group
 from adapters.telegram.outcome import Answer, NoAnswer
-from adapters.telegram.update import mapping
 from adapters.telegram.web import Web
 from gateway.error import AdapterError, StoreError
+from gateway.payload import mapping
 
 log = logging.getLogger(__name__)
 

@@ -12,13 +12,14 @@ from adapters.discord.decode import decode
 from adapters.discord.directory import Directory
 from adapters.discord.escape import plain
 from adapters.discord.markup import LIMIT, content, fits
-from adapters.discord.message import mapping
 from adapters.discord.outcome import Answer, outcome
 from adapters.discord.render import render
-from adapters.discord.table import columns, width
+from adapters.discord.table import columns
 from gateway.address import Address
 from gateway.inbound import CommandReceived, MessageDeleted, MessageEdited, MessageReceived, Ticket, from_json, to_json
 from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, RateLimited
+from gateway.payload import mapping
+from gateway.width import width
 from tests.properties.markdown import WORD, Document, model_document, nasty_document
 from tests.unit.adapters.discord.payload import ME, direct, interaction, mention, message, places
 

@@ -17,9 +17,9 @@ from adapters.telegram.decode import decode, edited
 from adapters.telegram.markup import INERT, MOST, Marked, plain
 from adapters.telegram.merge import GAP, HOLD, LONGEST, Merge
 from adapters.telegram.prose import LIMIT, fits, rendered
-from adapters.telegram.update import Json, mapping
 from chunker.cluster import is_boundary
 from gateway.inbound import CommandReceived, MessageEdited, MessageReceived, from_json, to_json
+from gateway.payload import Json, mapping
 from tests.properties.markdown import WORD, model_document, nasty_document
 from tests.unit.adapters.telegram.payload import ME, direct, entity, group, photo, topic, update
 

@@ -4,7 +4,8 @@ import pytest
 
 from adapters.discord.escape import plain
 from adapters.discord.markup import LIMIT, RULE, content, fits
-from adapters.discord.table import columns, width
+from adapters.discord.table import columns
+from gateway.width import width
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.message import mapping
 from adapters.discord.render import Call, Rendered, callback, in_channel, render
 from gateway.address import Address
 from gateway.inbound import Ticket
 from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, ShowTyping, UnmarkWaiting
+from gateway.payload import mapping
 
 CHANNEL = Address(platform="discord", account="900", channel="10")
 THREAD = Address(platform="discord", account="900", channel="10", thread="11")

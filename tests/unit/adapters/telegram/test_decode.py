@@ -4,9 +4,9 @@ import pytest
 
 from adapters.telegram.content import notes
 from adapters.telegram.decode import decode, edited
-from adapters.telegram.update import Json
 from gateway.address import Address
 from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, Quotation
+from gateway.payload import Json
 from tests.cases import case
 from tests.unit.adapters.telegram.payload import (
     ADA,

@@ -2,7 +2,8 @@ import pytest
 
 from adapters.telegram.markup import INERT, MOST, Entity, Marked, plain
 from adapters.telegram.prose import BULLET, LIMIT, RULE, fits, rendered
-from adapters.telegram.table import Side, columns, width
+from adapters.telegram.table import Side, columns
+from gateway.width import width
 from tests.cases import case
 
 
