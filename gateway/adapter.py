@@ -70,6 +70,9 @@ class Capabilities:
     lists nothing, nothing can be read. ``marks``: whether ``MarkWaiting`` is understood. ``typing_every``: after how
     many platform seconds ``ShowTyping`` is to be repeated; none where it is not understood.
 
+    ``buttons``: messages can have some. ``private`` is for ``TellPrivately``; where it lists nothing, not even a press
+    can be answered. ``whispers``: it can be said to somebody who pressed nothing, too.
+
     ``slash``: commands begin with a slash, and clients offer them. ``nonce_life`` is for how many platform seconds a
     nonce is known.
 
@@ -87,6 +90,9 @@ class Capabilities:
     read: tuple[Budget, ...] = ()
     mark: tuple[Budget, ...] = ()
     typing: tuple[Budget, ...] = ()
+    private: tuple[Budget, ...] = ()
+    buttons: bool = False
+    whispers: bool = False
     fits: Callable[[str], bool] | None = None
     update: int = 800
     reconciliation: Reconciliation = "none"

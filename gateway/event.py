@@ -35,9 +35,39 @@ ErrorType = Literal[
 InputProblem = Literal["invalid_json", "not_an_object"]
 """Why the input of a tool call could not be used. It is never repaired."""
 
-EndReason = Literal["complete", "stopped", "refusal", "cut", "context_window", "error", "consumer_stalled"]
-"""How a run ended. ``stopped``: somebody asked for it; ``cut``: at the model's token limit; ``consumer_stalled``:
-nobody read the stream."""
+EndReason = Literal[
+    "complete",
+    "stopped",
+    "refusal",
+    "cut",
+    "context_window",
+    "turn_limit",
+    "token_budget",
+    "deadline",
+    "loop",
+    "error",
+    "consumer_stalled",
+]
+"""How a run ended. ``stopped``: somebody asked for it; ``cut``: at the model's token limit; ``turn_limit``,
+``token_budget``, ``deadline``: it used up what a run may; ``loop``: the same call had the same result three times;
+``consumer_stalled``: nobody read the stream."""
+
+ToolErrorType = Literal[
+    "unknown_tool",
+    "invalid_input",
+    "not_permitted",
+    "failed",
+    "timeout",
+    "denied",
+    "expired",
+    "withdrawn",
+    "cancelled",
+    "cut",
+    "interrupted",
+]
+"""Why a call has an error for its result. ``withdrawn``: its approval was, behind the failure of a kindred call;
+``cancelled``: it was ended, or never begun, for such a failure or for a stop; ``cut``: its message was;
+``interrupted``: the process ended while it ran, so it may have done what it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,23 +227,24 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequested:
-    """A call waits for a person's decision."""
+    """A call waits for a person's decision. ``may_stand``: they may allow the tool for the whole conversation."""
 
     type: Literal["approval_requested"] = "approval_requested"
     approval_id: str
     tool_use_id: str
     tool_name: str
     input: JsonObject
+    may_stand: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalResolved:
-    """A person, or the time-out, decided."""
+    """A person, or the time-out, decided; or nothing is left to decide: ``withdrawn``."""
 
     type: Literal["approval_resolved"] = "approval_resolved"
     approval_id: str
     tool_use_id: str
-    decision: Literal["approved", "denied", "expired"]
+    decision: Literal["approved", "denied", "expired", "withdrawn"]
     by: str | None = None
 
 
@@ -226,7 +257,7 @@ class ToolResult:
     content: str
     content_length: int
     is_error: bool = False
-    error_type: str | None = None
+    error_type: ToolErrorType | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

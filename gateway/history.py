@@ -9,7 +9,7 @@ Rule 3: what is left out of a long one is left out in large steps, so that reque
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
 from typing import Annotated, Literal
@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from gateway import codec
-from gateway.event import EndReason, ErrorType
-from gateway.provider import AssistantMessage, Message, Native, UserMessage
+from gateway.event import EndReason, ErrorType, StopReason, ToolErrorType, Usage
+from gateway.provider import AssistantMessage, Call, Message, Native, UserMessage
 
 _NAME = re.compile(r"^<[^<>\n]+>", re.MULTILINE)
 
@@ -52,13 +52,45 @@ class Asked:
 class Answered:
     """The model said something. ``native`` is none where it was cut off before its end.
 
-    ``reason`` is how its run ended, or ``interrupted``: the process ended while it wrote, and it went on behind that.
+    ``reason`` is how its run ended; or ``continued``: there were ``calls``, or it paused, and it goes on behind that;
+    or ``interrupted``: the process ended while it wrote, and it went on.
     """
 
     type: Literal["answered"] = "answered"
     text: str
     native: Native | None = None
-    reason: EndReason | Literal["interrupted"] = "complete"
+    reason: EndReason | Literal["continued", "interrupted"] = "complete"
+    error: ErrorType | None = None
+    calls: tuple[Call, ...] = ()
+    stop_reason: StopReason = "end"
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A tool is about to begin; written before it does. It may stand in front of the message that called it."""
+
+    type: Literal["started"] = "started"
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """What came of a call, in whatever order they ended. ``length`` is that of the whole, also where it was cut."""
+
+    type: Literal["returned"] = "returned"
+    tool_use_id: str
+    content: str
+    length: int
+    error_type: ToolErrorType | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A run ended behind its tools, without another word of the model's."""
+
+    type: Literal["ended"] = "ended"
+    reason: EndReason
     error: ErrorType | None = None
 
 
@@ -69,7 +101,7 @@ class Unseen:
     type: Literal["unseen"] = "unseen"
 
 
-Entry = Asked | Answered | Unseen
+Entry = Asked | Answered | Started | Returned | Ended | Unseen
 
 
 @cache

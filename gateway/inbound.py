@@ -91,14 +91,16 @@ class MessageDeleted:
         return self.message_id.rpartition(":")[2]
 
 
-Command = Literal["new", "stop", "status", "help"]
+Command = Literal["new", "stop", "status", "help", "approve", "deny", "approvals", "revoke"]
 """``new``: what was said so far is forgotten. ``stop``: the answer being given ends. ``status``: what is going on here.
-``help``: what one may ask for. All of them pass the conversation's queue."""
+``help``: what one may ask for. ``approve``, ``deny``: a tool may do what it asked for, or not. ``approvals``: what
+waits for that, and what is allowed here for good. ``revoke``: it is no more. All of them pass the conversation's
+queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReceived:
-    """A person gave the bot a command; ids and places are as for a message."""
+    """A person gave the bot a command; ids and places are as for a message. ``argument``: what stood behind it."""
 
     type: Literal["command_received"] = "command_received"
     event_id: str
@@ -106,6 +108,7 @@ class CommandReceived:
     address: Address
     user: str
     command: Command
+    argument: str = ""
     direct: bool
     space: str | None = None
     ticket: Ticket | None = None
@@ -117,6 +120,27 @@ class CommandReceived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PressReceived:
+    """A person pressed a button of ours.
+
+    ``press`` is the platform's name for this press, by which it is answered; ``message_id`` that of the message below
+    which the button stands, unique as a message's; ``data`` the button's. ``address`` is the conversation that the
+    message is shown in.
+    """
+
+    type: Literal["press_received"] = "press_received"
+    event_id: str
+    press: str
+    message_id: str
+    address: Address
+    user: str
+    data: str
+    direct: bool
+    space: str | None = None
+    ticket: Ticket | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ignored:
     """Something arrived that starts nothing. Only the reason is kept, not what people said to each other."""
 
@@ -125,7 +149,7 @@ class Ignored:
     reason: str
 
 
-Inbound = MessageReceived | MessageEdited | MessageDeleted | CommandReceived | Ignored
+Inbound = MessageReceived | MessageEdited | MessageDeleted | CommandReceived | PressReceived | Ignored
 
 
 @cache

@@ -1,9 +1,19 @@
 """What an adapter can be asked to do on its platform, and what may come of it."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gateway.address import Address
 from gateway.inbound import Ticket
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """A button under a message. ``data`` comes back with the press: ASCII, 64 bytes at most (Telegram's limit)."""
+
+    label: str
+    data: str
+    style: Literal["go", "stop", "plain"] = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +22,8 @@ class PostMessage:
 
     ``nonce`` is our name for it, 24 characters at most, by which it is known again where no answer came; two messages
     never share one. Empty where nobody will ask. ``answers`` is the platform's id of the message that it replies to;
-    where that is gone, it goes without. With the ``ticket`` of a guest it goes by that ticket.
+    where that is gone, it goes without. With the ``ticket`` of a guest it goes by that ticket. ``buttons`` stand below
+    it in one row; only where ``Capabilities.buttons``.
     """
 
     address: Address
@@ -21,13 +32,15 @@ class PostMessage:
     nonce: str = ""
     answers: str | None = None
     ticket: Ticket | None = None
+    buttons: tuple[Button, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditMessage:
     """Replace the text of a message that was posted before. Doing it twice is doing it once.
 
-    The opening of a ``ticket``, and whatever a guest posted, is reached by that ticket.
+    The opening of a ``ticket``, and whatever a guest posted, is reached by that ticket. It has ``buttons`` then, and no
+    others.
     """
 
     address: Address
@@ -35,6 +48,7 @@ class EditMessage:
     text: str
     markup: bool = True
     ticket: Ticket | None = None
+    buttons: tuple[Button, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +123,21 @@ class ShowTyping:
     address: Address
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellPrivately:
+    """Say something of our own to one person alone, where a message of theirs, or a press, came from.
+
+    A ``press`` is answered by it, and once: the person's client stops waiting; with no text, that is all. ``press`` and
+    ``ticket`` are those of what is answered. Doing it twice is harmless.
+    """
+
+    address: Address
+    user: str
+    text: str
+    press: str | None = None
+    ticket: Ticket | None = None
+
+
 Operation = (
     PostMessage
     | EditMessage
@@ -120,6 +149,7 @@ Operation = (
     | MarkWaiting
     | UnmarkWaiting
     | ShowTyping
+    | TellPrivately
 )
 
 

@@ -17,18 +17,50 @@ class Native:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as the model is told of it. ``input_schema`` is JSON Schema of an object."""
+
+    name: str
+    description: str
+    input_schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call that the model made. ``input`` is empty where what it wrote was no JSON object."""
+
+    tool_use_id: str
+    name: str
+    input: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of a call."""
+
+    tool_use_id: str
+    content: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
-    """What people said since the model last spoke."""
+    """What people said since the model last spoke, behind the results of the calls that it made there."""
 
     text: str
+    results: tuple[Result, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantMessage:
-    """What the model said. ``native`` is none where it was not finished or was said by no model."""
+    """What the model said. ``native`` is none where it was not finished or was said by no model.
+
+    ``calls`` are those in ``native``, too; the next message has a result for each, in their order.
+    """
 
     text: str
     native: Native | None = None
+    calls: tuple[Call, ...] = ()
 
 
 Message = UserMessage | AssistantMessage
@@ -36,12 +68,16 @@ Message = UserMessage | AssistantMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One model call. ``messages`` begins with the user's, alternates, and ends with the user's."""
+    """One model call. ``messages`` begins with the user's, and alternates.
+
+    It ends with the user's, or with the model's own where that paused and is to go on.
+    """
 
     model: str
     max_tokens: int
     system: str
     messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
 
 
 Item = ModelEvent | Native

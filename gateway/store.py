@@ -13,9 +13,13 @@ Rule 6: a ticket is kept apart from what came with it, and erased when it has ex
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from gateway.inbound import CommandReceived, Inbound, MessageReceived
+from gateway.tool import Memory
+
+ApprovalState = Literal["open", "approved", "denied", "expired", "withdrawn"]
+"""``expired``: nobody answered in time. ``withdrawn``: there is nothing left to decide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +27,81 @@ class Stored:
     """What arrived is kept, as number ``sequence``.
 
     ``behind``: another message of its conversation is open in front of it. Of an edit or a deletion, whether the
-    message was still waiting, and so was changed.
+    message was still waiting, and so was changed. ``decided``: it decided an approval, which was open until then.
+    ``asked`` is the approval on which its conversation waits, for the first message that is queued behind it.
     """
 
     sequence: int
     behind: bool
+    decided: bool = False
+    asked: "Approval | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """A call that waits, or waited, for a person's decision.
+
+    ``asker`` is who asked for the run; ``by`` who decided, where a person did. ``standing``: with it, its tool was
+    allowed for the whole conversation.
+    """
+
+    id: str
+    conversation: str
+    tool_use_id: str
+    tool_name: str
+    asker: str
+    state: ApprovalState = "open"
+    by: str | None = None
+    standing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What somebody who may do so decides about an approval. ``standing``: for all later calls of its tool here."""
+
+    approval_id: str
+    granted: bool
+    standing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A tool that needs no approval in a conversation any more, and who allowed that."""
+
+    conversation: str
+    tool_name: str
+    by: str
+
+
+class Approvals(Protocol):
+    """What people are asked to allow, and what they have allowed for good.
+
+    Raises:
+        StoreError: from any method, where the database refuses; nothing was changed then.
+    """
+
+    async def find(self, approval_id: str) -> Approval | None:
+        """The approval of that id, open or decided, as long as its message is known."""
+        ...
+
+    async def open(self, conversation: str) -> list[Approval]:
+        """Those on which a conversation waits, oldest first."""
+        ...
+
+    async def grants(self, conversation: str) -> list[Grant]:
+        """What is allowed there for good, by the tools' names."""
+        ...
+
+    async def revoke(self, conversation: str, tool_name: str) -> bool:
+        """Allow it no more; whether it was."""
+        ...
+
+    async def expire(self) -> float | None:
+        """Let those expire whose time is over, and make their conversations due; in how many seconds the next will be.
+
+        None where there is none. The time is the store's, from when they were asked.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +112,7 @@ class Work:
     given, from the last ``new`` on; ``said`` what was appended for this one, and ``journal`` its lines by number, from
     an attempt that was cut short. ``stopped``: somebody asked for its end. ``waited``: it stood behind another when it
     came. ``age`` is how many seconds ago that was, by the store's clock. The message has its ticket while that lives.
+    ``approvals`` are those of its run, oldest first; ``grants`` the tools that are allowed here for good.
     """
 
     conversation: str
@@ -50,6 +125,8 @@ class Work:
     stopped: bool = False
     waited: bool = False
     age: float = 0.0
+    approvals: tuple[Approval, ...] = ()
+    grants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +183,9 @@ class Store(Protocol):
 
     Raises:
         StoreError: from any method, where the database refuses; nothing was changed then.
-        OwnershipLostError: from ``load``, ``record``, ``append``, ``finish``, ``reject``, ``postpone`` and ``release``,
-            where the conversation is not ours (any more) or the message is closed already.
+        OwnershipLostError: from ``load``, ``record``, ``append``, ``ask``, ``withdraw``, ``park``,
+            ``finish``, ``reject``, ``postpone`` and ``release``, where the conversation is not ours (any more) or the
+            message is closed already.
     """
 
     @property
@@ -118,13 +196,27 @@ class Store(Protocol):
         """
         ...
 
-    async def ingest(self, inbound: Inbound) -> Stored | None:
+    @property
+    def approvals(self) -> Approvals:
+        """What people are asked to allow."""
+        ...
+
+    def memory(self, conversation: str) -> Memory:
+        """What tools keep for a conversation."""
+        ...
+
+    async def ingest(self, inbound: Inbound, decision: Decision | None = None) -> Stored | None:
         """Keep what arrived, and let it have its effect, in one step; none where it was known already.
+
+        A press or a command may bring a ``decision``: the approval is decided by it if it is open and of the inbound's
+        own conversation, which is due then. The first one counts.
 
         A message makes its conversation due. An edit or a deletion changes a message that no attempt has begun on, and
         no other; an attempt that was postponed with nothing recorded or appended has not begun. ``stop`` and ``new``
         mark the conversation's oldest open message as stopped; after ``new``, what was appended for the messages before
-        it belongs to no history any more. A command is open until ``close``. An edited message keeps its ticket.
+        it belongs to no history any more, and no tool is allowed for good; either makes the conversation due, and
+        withdraws (``new``: denies) the approval on which it waits. A command is open until ``close``. An edited message
+        keeps its ticket.
         """
         ...
 
@@ -157,6 +249,21 @@ class Store(Protocol):
 
     async def append(self, work: Work, entries: Sequence[str]) -> None:
         """Append to the history; the message stays open."""
+        ...
+
+    async def ask(self, work: Work, approval: Approval, *, lifetime: float | None) -> None:
+        """Keep an open approval of the message's run, for so many seconds. Nothing happens where it is known."""
+        ...
+
+    async def withdraw(self, work: Work, approval_id: str) -> None:
+        """There is nothing left to decide about an approval of the message's run, if it is still open."""
+        ...
+
+    async def park(self, work: Work) -> None:
+        """Give a conversation back whose run waits for approval; the attempt is not counted.
+
+        It is due again as soon as no approval of the message is open: at once, where none is.
+        """
         ...
 
     async def waiting(self, conversation: str) -> int:
