@@ -41,8 +41,8 @@ class Stored:
 class Approval:
     """A call that waits, or waited, for a person's decision.
 
-    ``asker`` is who asked for the run; ``by`` who decided, where a person did. ``standing``: with it, its tool was
-    allowed for the whole conversation.
+    ``asker`` is who asked for the run; ``by`` who decided, where a person did. ``may_stand``: its tool can be allowed
+    for the whole conversation with it, and was where it is ``standing``.
     """
 
     id: str
@@ -52,6 +52,7 @@ class Approval:
     asker: str
     state: ApprovalState = "open"
     by: str | None = None
+    may_stand: bool = True
     standing: bool = False
 
 
