@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import anyio
 
@@ -315,7 +315,7 @@ class _Run:
             await executor.take(self._speech.error)
         return None
 
-    async def _broken(self, reason: EndReason | str) -> Answered:
+    async def _broken(self, reason: EndReason | Literal["interrupted"]) -> Answered:
         """Keep what there is of a message that did not come to its end, with the calls that had begun."""
         answered = self._speech.broken(reason, self._started())
         await self._keep(answered)
@@ -338,7 +338,7 @@ class _Run:
         for approval_id in self._telling.undecided:
             await self._recorder.withdraw(approval_id)
         await self._keep(*left, Ended(reason=reason))
-        self._telling.settle([each for each in turns(self._said)[-1].returned])
+        self._telling.settle(turns(self._said)[-1].returned)
 
     def _unreturned(self, answered: Answered) -> list[Returned]:
         """Results for the calls that will have no other."""
@@ -350,9 +350,7 @@ class _Run:
                 content = history.MAY_HAVE_RUN if begun else history.NOT_BEGUN
                 kind = "interrupted" if begun else "cancelled"
                 found.append(
-                    Returned(
-                        tool_use_id=call.tool_use_id, content=content, length=len(content), error_type=kind
-                    )
+                    Returned(tool_use_id=call.tool_use_id, content=content, length=len(content), error_type=kind)
                 )
         return found
 

@@ -14,17 +14,18 @@ from types import ModuleType
 
 import anyio
 
-from gateway import access
+from gateway import access, approval
 from gateway.adapter import Receive
 from gateway.agent import Agent
+from gateway.clerk import Clerk
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
 from gateway.conversation import Conversations, Watch
 from gateway.delivery import Delivery
 from gateway.door import Door
 from gateway.error import ConfigurationError, DragomanError, StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, PressReceived
 from gateway.platform import Platform
-from gateway.store import Pairings, Store
+from gateway.store import Decision, Pairings, Store
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +148,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
 
         async def connect(platform: Platform) -> None:
             try:
-                await platform.adapter.run(_receiver(platform, door, store, conversations), connected)
+                await platform.adapter.run(_receiver(platform, door, clerk, store, conversations), connected)
             except DragomanError as error:  # answers in progress may still end: an adapter performs without its socket
                 refusals.append(error)
                 stop.set()
@@ -166,23 +167,44 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         raise refusals[0]
 
 
-def _receiver(platform: Platform, door: Door, store: Store, conversations: Conversations) -> Receive:
+def _receiver(platform: Platform, door: Door, clerk: Clerk, store: Store, conversations: Conversations) -> Receive:
     """What an adapter gives its events to: decides who may, and stores; also while the gateway stops."""
 
     async def receive(inbound: Inbound) -> bool:
         asked = inbound.message if isinstance(inbound, MessageEdited) else inbound
-        if not isinstance(asked, MessageReceived | CommandReceived) or await door.admits(platform, asked):
-            if (stored := await store.ingest(inbound)) is not None:
-                conversations.take(inbound, stored)
+        if not isinstance(asked, MessageReceived | CommandReceived | PressReceived) or await door.admits(
+            platform, asked
+        ):
+            match inbound:
+                case PressReceived() | CommandReceived(command="approve" | "deny"):
+                    await _decide(inbound, clerk, store, conversations)
+                case _:
+                    if (stored := await store.ingest(inbound)) is not None:
+                        conversations.take(inbound, stored)
             return True
         log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
         refused = await store.ingest(Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}"))
+        if isinstance(asked, PressReceived):
+            conversations.tell_privately(asked, approval.NOT_YOURS)
+            return False
         if refused is None or asked is not inbound or (sentence := await door.refuse(asked)) is None:
             return False
         conversations.tell(asked, sentence)
         return True
 
     return receive
+
+
+async def _decide(
+    inbound: PressReceived | CommandReceived, clerk: Clerk, store: Store, conversations: Conversations
+) -> None:
+    """Let a person's decision count, if it does, and tell them if it does not."""
+    weighed = await clerk.weigh(inbound)
+    stored = await store.ingest(inbound, weighed if isinstance(weighed, Decision) else None)
+    if stored is not None:
+        conversations.take(inbound, stored, await clerk.answer(weighed, stored))
+    elif isinstance(inbound, PressReceived):
+        conversations.tell_privately(inbound, "")  # delivered again: whoever waits for an answer gets one
 
 
 async def _keep_tidy(store: Store) -> None:

@@ -26,6 +26,14 @@ NOTHING_OPEN = "(Nothing waits for approval here.)"
 NOT_YOURS = "(Only who asked me, or an approver, may decide this.)"
 
 
+WAITING = "(I wait until somebody decides whether I may use `{tool}`: {words}. I answer this message behind that.)"
+
+
+def waiting(approval: Approval, sign: str) -> str:
+    """What is said to who writes while an approval is open; ``sign`` stands in front of commands there."""
+    return WAITING.format(tool=approval.tool_name.replace("`", ""), words=words(approval.id, sign))
+
+
 def identifier(seed: str, tool_use_id: str) -> str:
     """The name of the approval of a call: the same after a restart, and no other's.
 

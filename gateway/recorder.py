@@ -8,7 +8,6 @@ Rule 2: what stands in front of the first entry, what was asked and what had bro
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import anyio
 
@@ -17,6 +16,7 @@ from gateway.history import Entry
 from gateway.patience import patiently
 from gateway.provider import Call
 from gateway.store import Approval, Store, Work
+from gateway.terms import Terms
 from gateway.tool import Context, Report, User
 
 
@@ -34,23 +34,19 @@ class RunRecorder:
         work: the run's message.
         begun: what goes in front of the first entry.
         user: who asked.
-        folder: for the files of the conversation's tools.
-        lifetime: seconds that people have to decide; none for any time.
+        terms: on which tools are used.
 
     Raises:
         OwnershipLostError: from every method, where the run is another process's.
     """
 
-    def __init__(  # noqa: PLR0913 - what a run is written down with
-        self, store: Store, work: Work, *, begun: Sequence[Entry], user: User, folder: Path, lifetime: float | None
-    ) -> None:
+    def __init__(self, store: Store, work: Work, *, begun: Sequence[Entry], user: User, terms: Terms) -> None:
         self.kept = False
         self._store = store
         self._work = work
         self._begun = begun
         self._user = user
-        self._folder = folder
-        self._lifetime = lifetime
+        self._terms = terms
         self._waiting = deque[_Writing]()
         self._woken = anyio.Event()
 
@@ -84,7 +80,7 @@ class RunRecorder:
             asker=self._work.message.user,
             may_stand=may_stand,
         )
-        await patiently(asked.conversation, lambda: self._store.ask(self._work, asked, lifetime=self._lifetime))
+        await patiently(asked.conversation, lambda: self._store.ask(self._work, asked, lifetime=self._terms.patience))
         return asked.id
 
     async def withdraw(self, approval_id: str) -> None:
@@ -100,6 +96,6 @@ class RunRecorder:
             run_id=f"r{work.sequence}",
             tool_use_id=call.tool_use_id,
             memory=self._store.memory(work.conversation),
-            folder=self._folder,
+            folder=self._terms.folder(work.conversation),
             report=report,
         )

@@ -61,7 +61,7 @@ def turns(said: Sequence[Entry], approvals: Sequence[Approval] = ()) -> list[Tur
         answered = said[at]
         assert isinstance(answered, Answered)  # noqa: S101 - that is what it was looked for
         ours = {call.tool_use_id for call in answered.calls}
-        around = [each for each in (*said[before:at], *said[at + 1 : behind])]
+        around = (*said[before:at], *said[at + 1 : behind])
         found.append(
             Turn(
                 number=number,
