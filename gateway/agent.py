@@ -48,7 +48,7 @@ from gateway.toolset import Toolset
 log = logging.getLogger(__name__)
 
 SAME = 3
-"""After so many equal calls with equal results a run goes in a circle."""
+"""After so many turns with an equal call and an equal result a run goes in a circle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ class _Run:
         try:
             await self._begin()
             with stop.scope:
-                stop.scope.deadline = anyio.current_time() + self._agent.limits.deadline
+                stop.scope.deadline = min(stop.scope.deadline, anyio.current_time() + self._agent.limits.deadline)
                 await anyio.lowlevel.checkpoint()  # who was stopped before it began asks nobody
                 reason = await self._go_on()
                 if reason is None:
@@ -245,9 +245,8 @@ class _Run:
         done = Counter[str]()
         for turn in turns(self._said):
             calls = {call.tool_use_id: call for call in turn.answered.calls}
-            for each in turn.returned:
-                call = calls[each.tool_use_id]
-                done[json.dumps([call.name, call.input, each.content], sort_keys=True)] += 1
+            named = ((calls[each.tool_use_id], each) for each in turn.returned)
+            done.update({json.dumps([call.name, call.input, each.content], sort_keys=True) for call, each in named})
         return any(count >= SAME for count in done.values())
 
     # One turn.
@@ -311,6 +310,8 @@ class _Run:
                         await self._put(item)
                         self._speech.take(item)
                         await executor.take(item)
+        for event in self._telling.open_blocks():
+            await self._put(event)
         if self._speech.error is not None:
             await executor.take(self._speech.error)
         return None

@@ -130,7 +130,7 @@ def _work(turn: Turn) -> Iterator[Event]:
     for call in turn.answered.calls:
         name = call.tool_use_id
         if (approval := asked.get(name)) is not None:
-            yield from _approval(call, approval, decided=not turn.open or name in returned)
+            yield from _approval(call, approval, decided=not turn.open or name in returned or name in turn.started)
         if name in turn.started - turn.early:
             yield ToolStart(tool_use_id=name, input=call.input)
         told = told and name in returned

@@ -48,6 +48,7 @@ class Speech:
     _names: dict[str, str] = field(default_factory=dict[str, str])
     _places: dict[str, int] = field(default_factory=dict[str, int])
     _calls: dict[str, Call] = field(default_factory=dict[str, Call])
+    _spoiled: list[str] = field(default_factory=list[str])
 
     @property
     def text(self) -> str:
@@ -66,6 +67,8 @@ class Speech:
                 self._places[name] = self._length
             case ToolUseEnd(tool_use_id=name):
                 self._calls[name] = Call(tool_use_id=name, name=self._names[name], input=item.input or {})
+                if item.input is None:
+                    self._spoiled.append(name)
             case Native():
                 self._native = item
             case MessageEnd():
@@ -90,6 +93,7 @@ class Speech:
             reason="continued" if goes_on else ENDS[end.stop_reason],
             calls=calls,
             places=tuple(self._places[call.tool_use_id] for call in calls),
+            spoiled=tuple(call.tool_use_id for call in calls if call.tool_use_id in self._spoiled),
             stop_reason=end.stop_reason,
             usage=end.usage,
         )

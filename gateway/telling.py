@@ -86,13 +86,19 @@ class Telling:
         """What is still to be told before the run may end; nothing, where no turn is open."""
         return list(self._closing()) if self.in_turn else []
 
+    def open_blocks(self) -> list[Event]:
+        """What ends the blocks that are being written."""
+        ends = list[Event]()
+        for block_id, block in self._blocks.items():
+            if block_id in self._writing:
+                ends.append(ToolUseEnd(tool_use_id=self._writing[block_id], input=None, problem="invalid_json"))
+            ends.append(ContentBlockEnd(block_id=block_id, block_type=block.block_type))
+        return ends
+
     def _closing(self) -> Iterator[Event]:
         called = bool(self._calls)
         if not self.spoken:
-            for block_id, block in self._blocks.items():
-                if block_id in self._writing:
-                    yield ToolUseEnd(tool_use_id=self._writing[block_id], input=None, problem="invalid_json")
-                yield ContentBlockEnd(block_id=block_id, block_type=block.block_type)
+            yield from self.open_blocks()
             yield BROKEN_OFF
         elif not self._failed:
             results = {each.tool_use_id: each for each in self._results}
