@@ -12,7 +12,7 @@ import anyio
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from gateway.address import Address
 from gateway.error import OwnershipLostError
@@ -36,7 +36,7 @@ Given = TypeVar("Given", MessageReceived, CommandReceived)
 HOUR = 3600.0
 
 # Few names, so that they meet again.
-NAMES = st.integers(0, 30).map(str)
+NAMES = st.integers(0, 60).map(str)
 ALL_PLACES = [Address(platform="p", account="a", channel="c", thread=t) for t in (None, "", "1", "2")]
 PLACES = st.sampled_from(ALL_PLACES)
 TICKETS = st.builds(Ticket, secret=st.text(), lifetime=st.floats(1, 40), opening=NAMES, guest=st.booleans())
@@ -77,7 +77,7 @@ def presses(draw: st.DrawFn, address: Address) -> PressReceived:
 
 
 @st.composite
-def decisions(draw: st.DrawFn, names: st.SearchStrategy[str] = IDS) -> Decision:
+def decisions(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Decision:
     return Decision(approval_id=draw(names), granted=draw(st.booleans()), standing=draw(st.booleans()))
 
 
@@ -379,6 +379,15 @@ class StoreMachine(RuleBasedStateMachine):
         told = self.told(self.run(self.store.ingest(inbound, decision)))
         assert told == self.model.ingest(inbound, self.time, decision)
 
+    @initialize(data=st.data(), asks=st.integers(0, 3))
+    def wait_for_approval(self, data: st.DataObject, asks: int) -> None:
+        """What takes many steps to come by: some conversations have asked for something, and most are parked."""
+        for number, place in enumerate(ALL_PLACES[:asks]):
+            sent = replace(data.draw(messages()), address=place, event_id=f"first {number}", message_id=f"a{number}")
+            self.deliver(sent)
+            self.begin(data)
+            self.ask(data, str(number), data.draw(TOOLS), data.draw(LIFETIMES), may_stand=data.draw(st.booleans()))
+
     @rule(inbound=inbounds())
     def ingest(self, inbound: Inbound) -> None:
         self.deliver(inbound)
@@ -410,9 +419,14 @@ class StoreMachine(RuleBasedStateMachine):
         message = data.draw(st.sampled_from(self.model.open[data.draw(st.sampled_from(self.model.line))])).message
         self.deliver(MessageDeleted(event_id=event, message_id=message.message_id, address=message.address))
 
-    @rule(data=st.data(), press=PLACES.flatmap(presses), decision=decisions())
-    def press(self, data: st.DataObject, press: PressReceived, decision: Decision) -> None:
+    @precondition(lambda self: self.model.asks)
+    @rule(data=st.data(), press=PLACES.flatmap(presses))
+    def press(self, data: st.DataObject, press: PressReceived) -> None:
         """By a button or by a command, about whatever was asked, wherever, decided or not."""
+        decision = data.draw(decisions(st.sampled_from([*self.model.asks, "unknown"])))
+        if data.draw(st.booleans()):
+            asked = self.model.asks.get(decision.approval_id)
+            press = replace(press, address=Address.from_key(asked[1].approval.conversation)) if asked else press
         if data.draw(st.booleans()):
             self.deliver(press, decision)
         else:
@@ -641,6 +655,7 @@ class StoreMachine(RuleBasedStateMachine):
         left = self.run(self.store.forget_tickets())
         assert left == self.model.forget_tickets(self.time)
 
+    @precondition(lambda self: self.model.finished_at)
     @rule(hours=st.floats(0, 60))
     def prune(self, hours: float) -> None:
         self.time += hours * HOUR
