@@ -229,11 +229,14 @@ class Aside:
         conversation = asked.address.key
         if (platform := platform_of(conversation, self._platforms)) is None:
             return
+        revoked = asked.command == "revoke" and await self._revoke(conversation, asked.argument)
         sentence = command.text(
             asked.command,
             await self._status(conversation),
             behind=behind,
             slash=platform.adapter.capabilities.slash,
+            argument=asked.argument,
+            revoked=revoked,
         )
         if sentence or asked.ticket:  # what waits there for an answer is taken away where there is none
             name = f"{conversation}!{sequence}"
@@ -295,7 +298,12 @@ class Aside:
             running=None if since is None else anyio.current_time() - since,
             open=await patiently(conversation, lambda: self._store.waiting(conversation)),
             held=self._delivery.delay(conversation),
+            asked=tuple(await patiently(conversation, lambda: self._store.approvals.open(conversation))),
+            allowed=tuple(await patiently(conversation, lambda: self._store.approvals.grants(conversation))),
         )
+
+    async def _revoke(self, conversation: str, tool: str) -> bool:
+        return await patiently(conversation, lambda: self._store.approvals.revoke(conversation, tool.strip()))
 
     async def _mark(self, message: MessageReceived, marked: anyio.Event) -> None:
         """Mark a message, if it still waits."""

@@ -19,10 +19,11 @@ from gateway.history import Asked
 from gateway.inbound import CommandReceived, Inbound, MessageReceived
 from gateway.operation import Operation, Outcome, Unknown
 from gateway.platform import Platform
-from gateway.store import Pairings, Stored, Work
+from gateway.store import Approval, Approvals, Decision, Pairings, Stored, Work
 from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
+from gateway.tool import Memory
 from tests.unit.gateway.chat import Chat, message, platform
 from tests.unit.gateway.model import Model, agent
 
@@ -40,8 +41,15 @@ class Reluctant:
     def pairings(self) -> Pairings:
         return self.store.pairings
 
-    async def ingest(self, inbound: Inbound) -> Stored | None:
-        return await self.store.ingest(inbound)
+    @property
+    def approvals(self) -> Approvals:
+        return self.store.approvals
+
+    def memory(self, conversation: str) -> Memory:
+        return self.store.memory(conversation)
+
+    async def ingest(self, inbound: Inbound, decision: Decision | None = None) -> Stored | None:
+        return await self.store.ingest(inbound, decision)
 
     async def open_commands(self) -> list[tuple[int, CommandReceived]]:
         return await self.store.open_commands()
@@ -57,6 +65,18 @@ class Reluctant:
     async def append(self, work: Work, entries: Sequence[str]) -> None:
         self._hear("append")
         await self.store.append(work, entries)
+
+    async def ask(self, work: Work, approval: Approval, *, lifetime: float | None) -> None:
+        self._hear("ask")
+        await self.store.ask(work, approval, lifetime=lifetime)
+
+    async def withdraw(self, work: Work, approval_id: str) -> None:
+        self._hear("withdraw")
+        await self.store.withdraw(work, approval_id)
+
+    async def park(self, work: Work) -> None:
+        self._hear("park")
+        await self.store.park(work)
 
     async def waiting(self, conversation: str) -> int:
         return await self.store.waiting(conversation)
