@@ -16,7 +16,7 @@ import anyio
 
 from gateway import access, approval
 from gateway.adapter import Receive
-from gateway.agent import Agent
+from gateway.agent import Agent, Model
 from gateway.clerk import Clerk
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
 from gateway.conversation import Conversations, Watch
@@ -26,6 +26,7 @@ from gateway.error import ConfigurationError, DragomanError, StoreError
 from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, PressReceived
 from gateway.platform import Platform
 from gateway.store import Decision, Pairings, Store
+from gateway.terms import Terms
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,8 @@ class Parts:
     warnings: tuple[str, ...]
     concurrent_runs: int
     time_scale: float
+    terms: Terms
+    approver: Callable[[str, str], bool]
     pairing: bool = False
 
 
@@ -102,6 +105,8 @@ def assemble(configuration: Configuration) -> Parts:
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
         pairing=settings.pairing,
+        terms=Terms(files=Path("dragoman-files")),
+        approver=lambda platform, user: False,
     )
 
 
@@ -135,6 +140,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         log.warning("%s", warning)
     async with parts.store as store, anyio.create_task_group() as adapters:
         door = Door(store.pairings, pairing=parts.pairing)
+        clerk = Clerk(store.approvals, parts.approver)
         conversations = Conversations(
             store=store,
             agent=parts.agent,
@@ -142,6 +148,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
             platforms={platform.name: platform for platform in parts.platforms},
             admits=door.admits,
             watch=watch,
+            terms=parts.terms,
             limit=parts.concurrent_runs,
         )
         connected = _Countdown(len(parts.platforms), ready)
@@ -159,6 +166,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
             runners.start_soon(delivery.run)
             runners.start_soon(_keep_tidy, store)
             runners.start_soon(_forget_tickets, store)
+            runners.start_soon(_expire_approvals, store, parts.terms.patience)
             runners.start_soon(_stop_in_time, stop, conversations, runners.cancel_scope)
             await conversations.run()
             runners.cancel_scope.cancel()
@@ -227,6 +235,17 @@ async def _forget_tickets(store: Store) -> None:
         await anyio.sleep(max(TICKET_PAUSE, left or 0.0))
 
 
+async def _expire_approvals(store: Store, patience: float | None) -> None:
+    """Deny what nobody has answered in time; where people may take any, nothing is ever over."""
+    while patience is not None:
+        try:
+            left = await store.approvals.expire()
+        except StoreError as error:
+            log.warning("approvals did not expire, soon again: %s", error)
+            left = None
+        await anyio.sleep(min(left if left is not None else patience, patience))
+
+
 async def _stop_in_time(stop: anyio.Event, conversations: Conversations, scope: anyio.CancelScope) -> None:
     await stop.wait()
     conversations.stop()
@@ -271,9 +290,7 @@ def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
         raise ConfigurationError(msg) from error
     return Agent(
         id=settings.id,
-        provider=module.create(model),
-        model=model.name,
-        max_tokens=model.max_tokens,
+        model=Model(provider=module.create(model), name=model.name, max_tokens=model.max_tokens),
         system=system,
         history_characters=settings.history_characters,
     )

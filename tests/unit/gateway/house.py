@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -23,7 +24,8 @@ from gateway.store import Approval, Approvals, Decision, Pairings, Stored, Work
 from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
-from gateway.tool import Memory
+from gateway.terms import Terms
+from gateway.tool import Memory, Tool
 from tests.unit.gateway.chat import Chat, message, platform
 from tests.unit.gateway.model import Model, agent
 
@@ -192,6 +194,8 @@ async def house(
     delivery: Delivery | None = None,
     history_characters: int = 100_000,
     database: MemoryDatabase | None = None,
+    tools: Sequence[Tool] = (),
+    terms: Terms | None = None,
 ) -> AsyncGenerator[tuple[House, TaskGroup]]:
     """A gateway without its edges. Inside the context conversations are not running yet.
 
@@ -210,11 +214,12 @@ async def house(
 
         conversations = Conversations(
             store=store,
-            agent=agent(model, history_characters),
+            agent=agent(model, history_characters, tools=tools),
             delivery=delivery,
             platforms={"chat": platform(link)} if platforms is None else platforms,
             admits=admits,
             watch=watch,
+            terms=terms or Terms(files=Path("nowhere")),
             limit=limit,
         )
         rooms = House(kept, store, chat, conversations, link)
