@@ -6,7 +6,7 @@ Platforms, providers and stores are modules that are loaded by name, so that nob
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -44,6 +44,10 @@ OURS = ("model", "agent", "store", "pacing")
 """The tables that belong to no platform."""
 
 
+def _nobody(_platform: str, _user: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """All that a gateway is made of, checked and not yet running."""
@@ -54,8 +58,8 @@ class Parts:
     warnings: tuple[str, ...]
     concurrent_runs: int
     time_scale: float
-    terms: Terms
-    approver: Callable[[str, str], bool]
+    terms: Terms = field(default_factory=Terms)
+    approver: Callable[[str, str], bool] = _nobody
     pairing: bool = False
 
 
@@ -105,8 +109,6 @@ def assemble(configuration: Configuration) -> Parts:
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
         pairing=settings.pairing,
-        terms=Terms(files=Path("dragoman-files")),
-        approver=lambda platform, user: False,
     )
 
 

@@ -23,7 +23,7 @@ class Terms:
         patience: seconds that people have to decide about an approval; none for any time.
     """
 
-    files: Path
+    files: Path = Path("dragoman-files")
     roles: Callable[[str, str], frozenset[str]] = nobody
     patience: float | None = None
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -219,7 +218,7 @@ async def house(
             platforms={"chat": platform(link)} if platforms is None else platforms,
             admits=admits,
             watch=watch,
-            terms=terms or Terms(files=Path("nowhere")),
+            terms=terms or Terms(),
             limit=limit,
         )
         rooms = House(kept, store, chat, conversations, link)

@@ -194,19 +194,19 @@ class Fake:
     def input_schema(self) -> JsonObject:
         return {"type": "object"}
 
-    def problem(self, input: JsonObject) -> str | None:
+    def problem(self, input: JsonObject) -> str | None:  # noqa: A002 - the field\'s word
         return "There is too much of it." if "bad" in input else None
 
-    def permits(self, user: User, input: JsonObject) -> bool:
+    def permits(self, user: User, input: JsonObject) -> bool:  # noqa: A002 - the field\'s word
         return "forbidden" not in input
 
-    def concurrency_safe(self, input: JsonObject) -> bool:
+    def concurrency_safe(self, input: JsonObject) -> bool:  # noqa: A002 - the field\'s word
         return self.safe
 
-    def needs_approval(self, user: User, input: JsonObject) -> bool:
+    def needs_approval(self, user: User, input: JsonObject) -> bool:  # noqa: A002 - the field\'s word
         return self.approval
 
-    async def call(self, input: JsonObject, context: Context) -> str:
+    async def call(self, input: JsonObject, context: Context) -> str:  # noqa: A002 - the field\'s word
         self.runs.append((anyio.current_time(), None))
         at = len(self.runs) - 1
         await anyio.sleep(input.get("seconds", self.seconds))

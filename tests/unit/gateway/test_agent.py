@@ -18,6 +18,7 @@ from gateway.event import (
     EndReason,
     Error,
     Event,
+    JsonObject,
     MessageDiscarded,
     MessageEnd,
     StopReason,
@@ -291,7 +292,7 @@ async def test_a_call_is_run_and_its_result_goes_back_to_the_model() -> None:
 
 
 async def test_five_reads_of_300_ms_inside_a_stream_of_two_seconds_add_nothing_to_it() -> None:
-    reads = [(f"u{number}", "look", {}) for number in range(5)]
+    reads: list[tuple[str, str, JsonObject]] = [(f"u{number}", "look", {}) for number in range(5)]
     items = called(*reads, text="word " * 8)
     model = Model([[*items[:-2], *spoken("word " * 20), *items[-2:]], whole("Done.")])
     model.pace = 2 / len(model.answers[0])
@@ -389,6 +390,7 @@ async def test_a_stop_is_obeyed_at_once_and_what_had_begun_may_have_run(at: floa
     model = Model([items], pace=0.1)
     tools = [Fake("look", seconds=5), Fake("write", seconds=5, safe=False)]
     began, stop = anyio.current_time(), Stop()
+    ran: Ran | None = None
     async with anyio.create_task_group() as tasks:
 
         async def ask() -> None:
@@ -398,6 +400,7 @@ async def test_a_stop_is_obeyed_at_once_and_what_had_begun_may_have_run(at: floa
         tasks.start_soon(ask)
         ran = await run(agent(model, tools=tools), stop=stop)
         assert anyio.current_time() - began == pytest.approx(at, abs=0.01)
+    assert ran is not None
     check_run(ran.events)
     assert ran.answered.reason == "stopped"
 

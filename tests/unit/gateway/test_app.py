@@ -80,7 +80,7 @@ def test_a_platform_and_a_model_make_a_gateway(folder: Path) -> None:
     assert [platform.name for platform in parts.platforms] == ["slack"]
     assert parts.platforms[0].allow == Allow(users=frozenset({"U1"}), channels=frozenset({"*"}))
     assert (parts.concurrent_runs, parts.time_scale) == (50, 1.0)
-    assert (parts.agent.id, parts.agent.model, parts.agent.max_tokens) == ("dragoman", "s", 10)
+    assert (parts.agent.id, parts.agent.model.name, parts.agent.model.max_tokens) == ("dragoman", "s", 10)
     assert parts.agent.history_characters == 200_000
     assert parts.agent.system.startswith("You are an assistant")
 

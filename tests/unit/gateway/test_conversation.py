@@ -424,6 +424,7 @@ async def test_messages_that_waited_for_their_platform_are_answered_however_ofte
                 platforms=platforms,
                 admits=admits,
                 watch=lambda _: None,
+                terms=Terms(),
                 limit=1,
             )
             async with anyio.create_task_group() as tasks:
