@@ -26,6 +26,7 @@ from gateway.provider import AssistantMessage, Item, UserMessage
 from gateway.reply import DOUBTS, Reply
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
+from gateway.terms import Terms
 from tests.unit.gateway.chat import CAPABILITIES, Chat, command, message, place, platform
 from tests.unit.gateway.house import House, admits, asked, finish, house, kill
 from tests.unit.gateway.model import Bug, Model, agent, broken, native, spoken, whole
