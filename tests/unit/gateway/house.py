@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace, field
 
 import anyio
 from anyio.abc import TaskGroup
@@ -14,7 +14,7 @@ from gateway.address import Address
 from gateway.conversation import Conversations, RunEnded
 from gateway.delivery import Delivery
 from gateway.error import StoreError
-from gateway.event import Envelope
+from gateway.event import Envelope, Usage
 from gateway.history import Asked
 from gateway.inbound import CommandReceived, Inbound, MessageReceived
 from gateway.operation import Operation, Outcome, Unknown
@@ -179,7 +179,14 @@ class House:
         await self.store.claim(9)
         work = await self.store.load(address.key)
         assert work is not None
-        return [history.from_json(entry) for entry in work.history]
+        return [_plain(history.from_json(entry)) for entry in work.history]
+
+
+def _plain(entry: history.Entry) -> history.Entry:
+    """The entry without what the model was billed for it, and why it stopped: that is the agent's business."""
+    if isinstance(entry, history.Answered):
+        return replace(entry, usage=Usage(), stop_reason="end")
+    return entry
 
 
 @asynccontextmanager

@@ -53,9 +53,9 @@ def whole(text: str, stop_reason: StopReason = "end") -> list[Item]:
     return [*spoken(text), native(text), MessageEnd(message_id="m1", stop_reason=stop_reason, usage=USAGE)]
 
 
-def broken(text: str) -> list[Item]:
-    """An answer that broke off."""
-    error = Error(error_type="overloaded", error_message="529 secret detail", retryable=True)
+def broken(text: str, *, retryable: bool = False) -> list[Item]:
+    """An answer that broke off; where it is ``retryable``, the model may be asked again."""
+    error = Error(error_type="overloaded", error_message="529 secret detail", retryable=retryable)
     return [*(spoken(text) if text else []), error]
 
 
@@ -112,7 +112,7 @@ def agent(
         system="Be brief.",
         history_characters=history_characters,
         tools=Toolset(tools={tool.name: tool for tool in tools}),
-        limits=limits or Limits(retries=0),
+        limits=limits or Limits(retries=0, deadline=1_000_000.0),
     )
 
 

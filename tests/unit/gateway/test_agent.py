@@ -481,7 +481,7 @@ async def test_a_call_that_had_begun_before_a_crash_is_not_begun_again() -> None
 
 
 async def test_a_call_of_which_nobody_saw_anything_is_made_again_and_then_goes_to_the_other_model() -> None:
-    first, second = Model([broken("")]), Model([whole("Hello.")])
+    first, second = Model([broken("", retryable=True)]), Model([whole("Hello.")])
     who = replace(
         agent(first, limits=Limits(retries=2)),
         fallback=models.agents.Model(provider=second, name="model-2", max_tokens=50),
@@ -497,11 +497,11 @@ async def test_a_call_of_which_nobody_saw_anything_is_made_again_and_then_goes_t
 
 
 async def test_what_was_shown_of_a_broken_message_is_discarded_and_the_turn_begins_anew_once() -> None:
-    ran = await run(Model([broken("Half"), whole("Whole.")]))
+    ran = await run(Model([broken("Half", retryable=True), whole("Whole.")]))
     check_run(ran.events)
     assert (ran.answered.reason, ran.texts) == ("complete", "HalfWhole.")
     assert len(ran.of(MessageDiscarded)) == 1
-    ran = await run(Model([broken("Half")]))
+    ran = await run(Model([broken("Half", retryable=True)]))
     check_run(ran.events)
     assert ran.answered == Answer(reason="error", error="overloaded")
     assert len(ran.of(MessageDiscarded)) == 1

@@ -341,7 +341,10 @@ async def test_a_reply_that_may_not_be_shown_stops_the_model() -> None:
         assert (ended.reason, ended.failure) == ("error", "is_archived")
         check_run([envelope.event for envelope in rooms.events[ended.run_id]])
         assert model.open == 0
-        assert await rooms.said(place()) == [asked("Hi!")]
+        first, half, unseen = await rooms.said(place())
+        assert (first, unseen) == (asked("Hi!"), Unseen())
+        assert isinstance(half, Answered)
+        assert half.reason == "error"
 
 
 async def test_an_answer_whose_post_stays_in_doubt_is_given_up_and_not_remembered() -> None:
