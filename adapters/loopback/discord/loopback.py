@@ -278,6 +278,11 @@ class LoopbackDiscord:
         for session in tuple(self.sessions):
             self._shard.dispatch(session, event, data)
 
+    def garble(self, text: str) -> None:
+        """Send a text where a dispatch should be, into every session; it has a number, and a RESUME brings it again."""
+        for session in tuple(self.sessions):
+            self._shard.dispatch(session, "", {}, text)
+
     def redeliver(self, event: str | None = None) -> None:
         """Send the newest dispatch (of an event) once more, with its old number, as a RESUME may.
 

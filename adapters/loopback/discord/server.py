@@ -14,7 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from adapters.loopback.discord.answer import BAN_PAGE, Answer
 from adapters.loopback.discord.desk import Desk
 from adapters.loopback.discord.route import Call, find_route
-from adapters.loopback.discord.shard import Close, Connection, Frame, Shard
+from adapters.loopback.discord.shard import Close, Connection, Sent, Shard
 
 HOST = "127.0.0.1"
 API, GATEWAY = "/api/v10", "/gw/"
@@ -133,7 +133,7 @@ class Server:
 
     async def _converse(self, link: web.WebSocketResponse) -> None:
         """Carry frames both ways until the socket closes."""
-        outbox, frames = anyio.create_memory_object_stream[Frame | Close](float("inf"))
+        outbox, frames = anyio.create_memory_object_stream[Sent | Close](float("inf"))
         with outbox, frames:
             connection = self._shard.open(outbox.send_nowait)
             code = 1006
@@ -161,14 +161,14 @@ class Server:
                 return 1006
 
 
-async def _write(link: web.WebSocketResponse, frames: MemoryObjectReceiveStream[Frame | Close]) -> None:
+async def _write(link: web.WebSocketResponse, frames: MemoryObjectReceiveStream[Sent | Close]) -> None:
     """Send what is to be sent; a socket that breaks meanwhile is the reader's affair."""
     try:
         async for frame in frames:
             if isinstance(frame, Close):
                 await link.close(code=frame.code)
                 return
-            await link.send_json(frame)
+            await link.send_str(frame if isinstance(frame, str) else json.dumps(frame))
     except ConnectionError:
         return
 
