@@ -171,7 +171,7 @@ class Aside:
         platform = platform_of(address.key, self._platforms)
         return platform is not None and bool(platform.adapter.capabilities.read)
 
-    async def type(self, reply: Reply, shown: anyio.Event) -> None:
+    async def show_typing(self, reply: Reply, shown: anyio.Event) -> None:
         """Show that an answer is being written while nothing of it is there to be seen, until it is ``shown``."""
         every = reply.capabilities.typing_every
         async with anyio.create_task_group() as tasks:
@@ -273,7 +273,7 @@ class Aside:
         """Do something beside the queue, if the platform knows it."""
         conversation = operation.address.key
         platform = platform_of(conversation, self._platforms)
-        if platform is None or (isinstance(operation, _MARKS) and not platform.adapter.capabilities.marks):
+        if platform is None or (isinstance(operation, _MARKS) and not platform.adapter.capabilities.mark):
             return None
         errand = Errand(operation, platform.adapter.capabilities, priority, tries=tries)
         await self._delivery.show(errand, platform.adapter, name=f"{conversation}~{id(errand)}")

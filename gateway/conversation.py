@@ -300,7 +300,7 @@ class Conversations:
             tasks.start_soon(self._consume, stream, reply)
             tasks.start_soon(show)
             tasks.start_soon(self._expire, work, reply, shown)
-            tasks.start_soon(self._aside.type, reply, shown)
+            tasks.start_soon(self._aside.show_typing, reply, shown)
             answered = await answer(self._agent, messages, stream, stop=run.stop)
             run.written = True
             slot.close()

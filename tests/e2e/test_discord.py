@@ -912,7 +912,7 @@ async def test_headers_say_what_is_left(discord: LoopbackDiscord, adapter: Adapt
     with anyio.fail_after(5):
         outcomes = [await adapter.perform(PostMessage(address=at(GENERAL), text="a")) for _ in range(3)]
     quotas = [outcome.quota for outcome in outcomes if isinstance(outcome, Performed)]
-    assert [(quota.limit, quota.remaining) for quota in quotas if quota] == [(5, 4), (5, 3), (5, 2)]
+    assert [quota.remaining for quota in quotas if quota] == [4, 3, 2]
     assert all(0 < quota.seconds <= 5 for quota in quotas if quota)
 
 
