@@ -98,7 +98,6 @@ class SlackAdapter:
             read=READ,
             mark=MARK,
             reconciliation="read",
-            marks=True,
             unknown_outcome=unknown_outcome,
         )
 

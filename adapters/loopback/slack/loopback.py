@@ -10,6 +10,7 @@ from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, FaultPlan
 from adapters.loopback.feed import Feed
 from adapters.loopback.log import CallLog
+from adapters.loopback.mischief import Mischief
 from adapters.loopback.slack.api import WebApi
 from adapters.loopback.slack.change import Change
 from adapters.loopback.slack.desk import Desk
@@ -19,7 +20,7 @@ from adapters.loopback.slack.gate import Gate
 from adapters.loopback.slack.history import History
 from adapters.loopback.slack.markup import from_typed
 from adapters.loopback.slack.message import Content, Message
-from adapters.loopback.slack.mischief import ERRORS, Mischief
+from adapters.loopback.slack.mischief import ERRORS, SPARED
 from adapters.loopback.slack.server import Server
 from adapters.loopback.slack.socket_mode import SocketMode
 from adapters.loopback.slack.workspace import Channel, User, Workspace
@@ -60,7 +61,7 @@ class LoopbackSlack:
         self._port = port
         self._feed: Feed[Change] = Feed()
         self._faults = FaultPlan()
-        self._mischief: Mischief | None = None
+        self._mischief: Mischief[Message] | None = None
         self._history = History(self.clock, self._happened, self.workspace.bot_user)
         self._socket_mode = SocketMode(self.clock, self._feed.publish, redelivery or Redelivery())
         self._tickets: set[str] = set()
@@ -302,9 +303,11 @@ class LoopbackSlack:
         self._mischief = Mischief(
             chance=Chance(seed, ERRORS),
             faults=self._faults,
+            spared=SPARED,
+            fate_as=lambda fate: fate,
             messages=lambda: self.messages(author="bot"),
             delete=self._history.delete,
-            drop_sockets=self.drop_sockets,
+            drop=self.drop_sockets,
             close_doors=self.close_doors,
         )
 

@@ -35,6 +35,7 @@ MESSAGE = Budget(name="message", scope="message", rate=1 / 1.2, burst=1)
 EDITS = Budget(name="edit", scope="account", rate=0.75, burst=3)
 
 READS = Budget(name="read", scope="account", rate=1000.0, burst=1000)
+MARK = Budget(name="mark", scope="account", rate=1000.0, burst=1000)
 
 CAPABILITIES = Capabilities(
     surface="edit", unit="cp", bubble=800, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE), read=(READS,)

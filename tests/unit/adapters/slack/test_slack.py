@@ -86,7 +86,7 @@ def test_the_capabilities_are_the_settings() -> None:
         ("conversations", "account"): (45, 5),
         ("reactions", "account"): (18, 5),
     }
-    assert (capabilities.reconciliation, capabilities.marks, capabilities.append) == ("read", True, ())
+    assert (capabilities.reconciliation, bool(capabilities.mark), capabilities.append) == ("read", True, ())
 
 
 def test_the_table_in_the_readme_is_a_configuration() -> None:
