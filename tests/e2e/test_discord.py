@@ -11,7 +11,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from adapters.discord import Settings, breaker, create, ingress, session
+from adapters.discord import Settings, breaker, command, create, ingress, session
 from adapters.discord.directory import Directory
 from adapters.loopback.discord import Channel, Limits, LoopbackDiscord, Permission, World
 from adapters.loopback.discord.mischief import SPARED
@@ -58,6 +58,7 @@ from gateway.operation import (
 
 POST, PATCH = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
+GET_COMMANDS = "GET /applications/{application}/commands"
 PUT_COMMANDS = "PUT /applications/{application}/commands"
 CLOSED_CHANNEL = "1190000000000000109"
 
@@ -502,12 +503,28 @@ async def test_commands_are_registered_before_anybody_can_give_them_and_once(dis
 async def test_a_failure_to_register_them_ends_nothing(
     discord: LoopbackDiscord, adapter: Adapter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    discord.fail_next(PUT_COMMANDS, 30034, status=429)
+    discord.fail_next(PUT_COMMANDS, 50035, status=400)
     inbox = Inbox()
     async with running(adapter, inbox):
         discord.say(ADA, GENERAL, "hi")
         await inbox.holds(1)
-    assert "the slash commands were not registered, at the next start again: HTTP 429" in caplog.text
+    assert "the slash commands were not registered; at the next start again: HTTP 400" in caplog.text
+
+
+@pytest.mark.parametrize("route", [GET_COMMANDS, PUT_COMMANDS])
+@pytest.mark.parametrize("failure", [{"status": 0}, {"status": 503}, {"code": 30034, "retry_after": 0}], ids=str)
+async def test_what_could_not_be_registered_at_first_is_registered_while_it_listens(
+    discord: LoopbackDiscord, adapter: Adapter, monkeypatch: pytest.MonkeyPatch, route: str, failure: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(command, "PAUSES", (0.05, 0.1))
+    discord.fail_next(route, **failure, times=3)
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        discord.say(ADA, GENERAL, "hi")
+        await inbox.holds(1)
+        await discord.until(lambda: discord.commands.registered.get(""))
+    assert len(discord.calls.of(route)) == 4
+    assert len([call for call in discord.calls.of(PUT_COMMANDS) if call.status == 200]) == 1
 
 
 # Tickets.
