@@ -187,7 +187,7 @@ def _receiver(platform: Platform, door: Door, clerk: Clerk, store: Store, conver
         ):
             match inbound:
                 case PressReceived() | CommandReceived(command="approve" | "deny"):
-                    await _decide(inbound, clerk, store, conversations)
+                    await decide(inbound, clerk, store, conversations)
                 case _:
                     if (stored := await store.ingest(inbound)) is not None:
                         conversations.take(inbound, stored)
@@ -205,7 +205,7 @@ def _receiver(platform: Platform, door: Door, clerk: Clerk, store: Store, conver
     return receive
 
 
-async def _decide(
+async def decide(
     inbound: PressReceived | CommandReceived, clerk: Clerk, store: Store, conversations: Conversations
 ) -> None:
     """Let a person's decision count, if it does, and tell them if it does not."""

@@ -161,6 +161,16 @@ class House:
     link: Link
     events: dict[str, list[Envelope]] = field(default_factory=dict[str, list[Envelope]])
     ended: list[RunEnded] = field(default_factory=list[RunEnded])
+    approvers: set[str] = field(default_factory=set[str])
+
+    def approver(self, _platform: str, user: str) -> bool:
+        """Whether the configuration lets somebody decide for others."""
+        return user in self.approvers
+
+    async def owned(self, address: Address) -> bool:
+        """Whether a process works in a conversation."""
+        ((owner,),) = await self.query("select owner from gw_conv where id = $1", address.key)
+        return owner is not None
 
     async def receive(self, inbound: Inbound) -> None:
         """What a platform does with what arrives: stored first, and then told."""
