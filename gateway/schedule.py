@@ -266,6 +266,13 @@ class Schedule:
             self._calls[act.call].state = _AFTER[type(act)]
         return act
 
+    def next_cancel(self) -> Cancel | None:
+        """What must not wait behind other acts; ``next`` has it first, too."""
+        act = next((act for act in self._ends() if isinstance(act, Cancel)), None)
+        if act is not None:
+            self._calls[act.call].state = _AFTER[Cancel]
+        return act
+
     @property
     def waiting(self) -> bool:
         """Whether nothing is left to be done before a person decides."""

@@ -108,7 +108,7 @@ class World:
         why: set[ToolErrorType] = set()
         if isinstance(call.verdict, Refusal):
             why.add(call.verdict.error_type)
-        if call.approval == "denied" or call.approval == "expired" or call.approval == "withdrawn":
+        if call.approval in ("denied", "expired", "withdrawn"):
             why.add(call.approval)
         if self.kin_failed(call):
             why |= {"cancelled", "withdrawn"}
