@@ -363,7 +363,7 @@ class Executor:
                 job.began = True
                 context = self._context(job.call, job.report)
                 clock.deadline = anyio.current_time() + limit
-                said = await tool.call(job.call.input, context)
+                said = str(await tool.call(job.call.input, context))
         except anyio.get_cancelled_exc_class():
             if anyio.current_effective_deadline() == -math.inf:
                 raise

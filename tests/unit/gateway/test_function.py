@@ -32,8 +32,12 @@ def context(folder: Path) -> Context:
         tool_use_id="t1",
         memory=Notes(),
         folder=folder,
-        report=lambda *_: None,
+        report=silent,
     )
+
+
+def silent(message: str, done: float | None, total: float | None) -> None:
+    """Nobody is told."""
 
 
 class Point(BaseModel):
@@ -124,7 +128,7 @@ async def test_a_function_that_is_not_async_runs_in_a_thread_and_is_abandoned_th
 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait.call, {}, context(tmp_path))
+            tasks.start_soon(lambda: wait.call({}, context(tmp_path)))
             await anyio.to_thread.run_sync(began.wait)
             tasks.cancel_scope.cancel()
     let_go.set()
@@ -213,12 +217,15 @@ def positional(a: int, /) -> None:
     """Do."""
 
 
-def untyped(a) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001  # pyright: ignore
+def untyped(a) -> None:  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType] - on purpose
     """Do."""
 
 
-def unknown_type(a: "Nowhere") -> None:  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore
+def unknown_type(a: "int") -> None:
     """Do."""
+
+
+unknown_type.__annotations__["a"] = "Nowhere"
 
 
 def no_json(a: threading.Thread) -> None:
@@ -238,27 +245,27 @@ def yields() -> Iterator[int]:
     yield 1
 
 
-def größe() -> None:  # noqa: PLC2401
+def größe() -> None:  # noqa: PLC2401 - that is what is wrong with it
     """Do."""
 
 
-@pytest.mark.parametrize(
-    ("wrong", "advice"),
-    [
-        (no_docstring, "docstring"),
-        (star, "name each parameter"),
-        (stars, "name each parameter"),
-        (positional, "name each parameter"),
-        (untyped, "annotate it"),
-        (unknown_type, "import their names"),
-        (no_json, "use one that pydantic knows"),
-        (no_schema, "use a plainer type"),
-        (two, "one is enough"),
-        (yields, "return the whole"),
-        (größe, "use def"),
-        (lambda: None, "use def"),
-    ],
-)
+WRONG: list[tuple[Callable[..., object], str]] = [
+    (no_docstring, "docstring"),
+    (star, "name each parameter"),
+    (stars, "name each parameter"),
+    (positional, "name each parameter"),
+    (untyped, "annotate it"),  # pyright: ignore[reportUnknownArgumentType] - on purpose
+    (unknown_type, "import their names"),
+    (no_json, "use one that pydantic knows"),
+    (no_schema, "use a plainer type"),
+    (two, "one is enough"),
+    (yields, "return the whole"),
+    (größe, "use def"),
+    (lambda: None, "use def"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "advice"), WRONG)
 def test_what_cannot_be_a_tool_says_so_where_it_is_decorated(wrong: Callable[..., object], advice: str) -> None:
     with pytest.raises(ToolError, match=advice):
         tool(wrong)
