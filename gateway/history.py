@@ -58,7 +58,7 @@ class Answered:
 
     ``reason`` is how its run ended; or ``continued``: there were ``calls``, or it paused, and it goes on behind that;
     or ``interrupted``: it broke off, or the process ended while it wrote, and the run went on. ``places``: how much of
-    the text stood in front of each call; ``spoiled``: those whose input was no JSON object.
+    the text stood in front of each call.
     """
 
     type: Literal["answered"] = "answered"
@@ -68,7 +68,6 @@ class Answered:
     error: ErrorType | None = None
     calls: tuple[Call, ...] = ()
     places: tuple[int, ...] = ()
-    spoiled: tuple[str, ...] = ()
     stop_reason: StopReason = "end"
     usage: Usage = field(default_factory=Usage)
 

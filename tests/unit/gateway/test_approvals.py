@@ -12,6 +12,7 @@ from gateway.clerk import Clerk
 from gateway.delivery import Delivery
 from gateway.inbound import CommandReceived, PressReceived
 from gateway.operation import PostMessage, TellPrivately
+from gateway.provider import UserMessage
 from gateway.store import Approval
 from gateway.stores.sqlite import MemoryDatabase
 from gateway.terms import Terms
@@ -144,8 +145,9 @@ async def test_a_denied_call_does_not_run_and_the_model_is_told() -> None:
         await press(rooms, f"deny:{approval.id}")
         await rest(rooms)
         assert write.runs == []
-        result = model.requests[1].messages[-1].results[0]  # pyright: ignore[reportAttributeAccessIssue]  # the user's
-        assert (result.is_error, "denied" in result.content.lower()) == (True, True)
+        heard = model.requests[1].messages[-1]
+        assert isinstance(heard, UserMessage)
+        assert [(each.is_error, "denied" in each.content.lower()) for each in heard.results] == [(True, True)]
 
 
 @pytest.mark.parametrize("argument", ["", "{id}", "{id} always"])
@@ -156,7 +158,7 @@ async def test_a02_a_typed_approval_passes_the_queue_within_a_second(argument: s
         approval = await waiting(rooms)
         began = anyio.current_time()
         await typed(rooms, replace(command("approve", number=5), argument=argument.format(id=approval.id)))
-        while not write.runs:
+        while not write.runs:  # noqa: ASYNC110 - as above
             await anyio.sleep(0.01)
         assert anyio.current_time() - began < 1
         await rest(rooms)
@@ -194,7 +196,7 @@ async def test_a04_a_button_decides_its_own_approval_and_no_other() -> None:
         await anyio.sleep(10)
         assert write.runs == []
         await press(rooms, f"approve:{second.id}", channel="C2", number=102)
-        while not write.runs:
+        while not write.runs:  # noqa: ASYNC110 - as above
             await anyio.sleep(0.1)
         await anyio.sleep(10)
         assert len(write.runs) == 1
@@ -225,7 +227,7 @@ async def test_a12_while_an_approval_is_open_nothing_is_typed_and_other_chats_go
         await anyio.sleep(1800)
         assert len(rooms.chat.calls) == calls
         await rooms.store.ingest(message("Hi!", number=2, address=place("C2")))
-        while "Hello." not in rooms.chat.texts(place("C2")):
+        while "Hello." not in rooms.chat.texts(place("C2")):  # noqa: ASYNC110 - as above
             await anyio.sleep(1)
         status = command("status", number=3)
         stored = await rooms.store.ingest(status)
