@@ -186,12 +186,10 @@ class _Run:
                 if reason is None:
                     return Answer(reason=None)
             if reason is None:
-                reason = stop.reason if stop.asked.is_set() else "deadline"
-                await self._break_off(reason)
+                reason = await self._break_off(stop.reason if stop.asked.is_set() else "deadline")
         except ConsumerStalledError as error:
             log.error("run %s: %s", self._stream.run_id, error)  # noqa: TRY400 - the message says it whole
-            reason = "consumer_stalled"
-            await self._break_off(reason)
+            reason = await self._break_off("consumer_stalled")
         last = self._telling.closing()
         error = self._speech.error
         if error is not None and reason != "stopped":
@@ -326,21 +324,26 @@ class _Run:
         await self._keep(answered, *self._unreturned(answered))
         return answered
 
-    async def _break_off(self, reason: EndReason) -> None:
-        """Write down a run that was ended from outside, and what has to be told of that."""
-        if not self._telling.in_turn:
-            await self._keep(Ended(reason=reason))
-            return
-        if sum(isinstance(each, Answered) for each in self._said) < self._number:
+    async def _break_off(self, reason: EndReason) -> EndReason:
+        """Write down a run that was ended from outside, and what has to be told of that; how it ends.
+
+        Where the model had said its last, it ends by that.
+        """
+        past = turns(self._said)
+        if len(past) < self._number:
             if self._speech.error is None:
                 self._speech.take(BROKEN_OFF)
             await self._broken(reason)
-            return
-        turn = turns(self._said)[-1]
+            return reason
+        turn = past[-1]
+        self._telling.settle(self._speech.end, turn.returned)
+        if (last := turn.answered.reason) not in ("continued", "interrupted") and not turn.open:
+            return last
         for approval_id in self._telling.undecided:
             await self._recorder.withdraw(approval_id)
         await self._keep(*self._unreturned(turn.answered), Ended(reason=reason))
         self._telling.settle(self._speech.end, turns(self._said)[-1].returned)
+        return reason
 
     def _unreturned(self, answered: Answered) -> list[Returned]:
         """Results for the calls that will have no other."""

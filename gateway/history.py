@@ -159,7 +159,10 @@ def _seen(entries: Sequence[Entry]) -> list[Entry]:
     for entry in entries:
         if not isinstance(entry, Unseen):
             seen.append(entry)
-        elif seen and isinstance(seen[-1], Answered):
+            continue
+        while seen and isinstance(seen[-1], Ended):
+            seen.pop()
+        if seen and isinstance(seen[-1], Answered):
             seen.pop()
     return seen
 

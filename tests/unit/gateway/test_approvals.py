@@ -214,7 +214,7 @@ async def test_a05_a_press_behind_the_time_out_runs_nothing_and_the_message_says
         await rest(rooms)
         assert write.runs == []
         assert buttons(rooms) == []
-        assert any("expired" in text for text in rooms.chat.texts())
+        assert any("expired" in text.lower() for text in rooms.chat.texts())
 
 
 async def test_a12_while_an_approval_is_open_nothing_is_typed_and_other_chats_go_on() -> None:
