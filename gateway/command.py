@@ -4,9 +4,17 @@ A command passes its conversation's queue; what it does to the run there is done
 answer.
 """
 
+import re
 from dataclasses import dataclass
+from typing import cast
 
+from gateway.approval import ID
 from gateway.inbound import Command
+
+_BARE = frozenset({"new", "stop", "status", "help", "approvals"})
+_DECISIONS = frozenset({"approve", "deny"})
+_ALWAYS = "always"
+_TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 NOTICEABLE = 60.0
 """A wait for the platform of so many seconds is worth telling."""
@@ -35,6 +43,27 @@ class Status:
     running: float | None
     open: int
     held: float
+
+
+def parse(words: str) -> tuple[Command, str] | None:
+    """The command that somebody typed, and its argument; none where the words are anything else, however they begin.
+
+    Args:
+        words: all that was typed, without what stands in front of a command.
+    """
+    verb, *rest = words.split() or [""]
+    verb, given = verb.lower(), [word.lower() for word in rest]
+    if verb in _BARE:
+        return None if rest else (cast("Command", verb), "")
+    if verb == "revoke":
+        return ("revoke", rest[0]) if len(rest) == 1 and _TOOL.fullmatch(rest[0]) else None
+    if verb not in _DECISIONS:
+        return None
+    named = [word for word in given if word != _ALWAYS]
+    standing = len(given) - len(named)
+    if len(named) > 1 or standing > (verb == "approve") or not all(map(ID.fullmatch, named)):
+        return None
+    return cast("Command", verb), " ".join(given)
 
 
 def text(command: Command, status: Status, *, behind: bool, slash: bool = False) -> str:

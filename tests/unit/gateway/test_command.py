@@ -2,7 +2,7 @@ from typing import get_args
 
 import pytest
 
-from gateway.command import HELP, NEW, NOTHING_TO_STOP, SLASH_HELP, Status, duration, text
+from gateway.command import HELP, NEW, NOTHING_TO_STOP, SLASH_HELP, Status, duration, parse, text
 from gateway.inbound import Command
 
 IDLE = Status(model="m-1", running=None, open=0, held=0.0)
@@ -82,3 +82,45 @@ def test_status_says_what_runs_what_waits_and_what_is_held_up(
 ) -> None:
     status = Status(model="m-1", running=running, open=messages, held=held)
     assert text("status", status, behind=False) == f"({' '.join(sentences)} Model: m-1.)"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("new", ("new", "")),
+        ("STOP", ("stop", "")),
+        (" approvals ", ("approvals", "")),
+        ("approve", ("approve", "")),
+        ("Approve ABCDEFG2", ("approve", "abcdefg2")),
+        ("approve always", ("approve", "always")),
+        ("approve abcdefg2 Always", ("approve", "abcdefg2 always")),
+        ("approve always abcdefg2", ("approve", "always abcdefg2")),
+        ("deny abcdefg2", ("deny", "abcdefg2")),
+        ("revoke Read-url_2", ("revoke", "Read-url_2")),
+    ],
+)
+def test_what_is_typed_as_a_command_is_one(words: str, expected: tuple[str, str]) -> None:
+    assert parse(words) == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "stop it",
+        "approve the plan please",
+        "approve abcdefg1",
+        "approve abcdefg2 abcdefg3",
+        "approve always always",
+        "deny always",
+        "deny abcdefg2 always",
+        "denyabcdefg2",
+        "revoke",
+        "revoke a b",
+        "revoke a.b",
+        f"revoke {'x' * 65}",
+        "please approve",
+    ],
+)
+def test_anything_else_is_none(words: str) -> None:
+    assert parse(words) is None
