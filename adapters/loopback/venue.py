@@ -17,12 +17,16 @@ Who = Literal["ada", "bob", "robot"]
 Where = Literal["channel", "direct"]
 """Where several people talk, and where somebody talks to the bot alone."""
 
-Doing = Literal["post", "edit", "delete", "connect"]
-"""What the bot may want to do. ``connect`` is the first thing that it asks before events arrive."""
+Doing = Literal["post", "edit", "delete", "tell", "connect"]
+"""What the bot may want to do. ``tell`` is to answer a press, or to say something to one person alone. ``connect`` is
+the first thing that it asks before events arrive."""
 
 Trouble = Literal["limited", "failed", "cut", "lost"]
 """``limited``: refused by a rate limit, for 7 platform seconds. ``failed``: not done, and answered with an error of the
 server's. ``cut``: not done, the connection is cut. ``lost``: done, and the connection is cut."""
+
+Happened = Literal["message", "press"]
+"""What the bot is told of: that something was said, or that a button was pressed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +63,43 @@ class Venue(Protocol):
         """The platform's table in a configuration that lets ada talk to the bot; its secrets go into the folder."""
         ...
 
-    def ask(self, text: str) -> str:
-        """Let ada ask the bot, as one does on this platform; the id of the message."""
+    def ask(self, text: str, *, who: Who = "ada", shared: bool = False) -> str:
+        """Let somebody ask the bot, as one does on this platform; the id of the message.
+
+        With ``shared`` where others are, too, who see the answer and may press its buttons.
+        """
         ...
 
-    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
-        """Let somebody write; the platform's own id of the message."""
+    def say(
+        self,
+        text: str,
+        *,
+        who: Who = "ada",
+        where: Where = "channel",
+        addressed: bool = True,
+        beside: str | None = None,
+    ) -> str:
+        """Let somebody write; the platform's own id of the message.
+
+        With ``beside``, the id of a message, in the conversation that it stands in, wherever that is.
+        """
         ...
 
-    def command(self, word: str) -> str:
-        """Let ada give the bot a command, as one does on this platform; the id of the message."""
+    def command(self, word: str, argument: str = "", *, who: Who = "ada", beside: str | None = None) -> str:
+        """Let somebody give the bot a command, as one does on this platform; the id of the message.
+
+        ``beside`` as for ``say``.
+        """
+        ...
+
+    def press(self, who: Who, message_id: str, data: str, *, stale: bool = False) -> None:
+        """Let somebody press the button of a message of the bot's that has that data.
+
+        With ``stale`` also one that the message had once: a client may show it still.
+
+        Raises:
+            LookupError: there is no such button, and with ``stale`` there never was.
+        """
         ...
 
     def edit(self, message_id: str, text: str) -> None:
@@ -79,8 +110,12 @@ class Venue(Protocol):
         """Let a reader take a message away, anybody's."""
         ...
 
-    def repeat(self) -> None:
-        """Deliver the last event once more."""
+    def repeat(self, what: Happened = "message") -> None:
+        """Deliver the last event of a kind once more, as it was."""
+        ...
+
+    def outdate(self) -> None:
+        """Let so much time have passed since every press that it is too late to answer, where there is a too late."""
         ...
 
     def trouble(self, doing: Doing, trouble: Trouble) -> None:
@@ -109,6 +144,18 @@ class Venue(Protocol):
 
     def taken(self) -> list[Shown]:
         """What its readers deleted of what the bot wrote, as it stood, where they do so by themselves."""
+        ...
+
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
+        """The buttons that a message has now, in their order: what is on each, and its data."""
+        ...
+
+    def whispers(self, who: Who) -> list[str]:
+        """What the bot said to somebody alone, oldest first, as their client shows it."""
+        ...
+
+    def waiting(self) -> int:
+        """How many presses there are whose presser's client waits for the bot still."""
         ...
 
     def calls(self) -> list[dict[str, object]]:

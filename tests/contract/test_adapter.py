@@ -8,32 +8,27 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from dataclasses import replace
 from pathlib import Path
-from pkgutil import iter_modules
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import pytest
 from pydantic import TypeAdapter
 
-import adapters
-from adapters.loopback.venue import Doing, Shown, Venue
+from adapters.loopback.venue import Doing
 from gateway.access import Allow, Ids
-from gateway.adapter import Adapter, Capabilities
-from gateway.error import AdapterError, ConfigurationError, StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageReceived, from_json, to_json
+from gateway.adapter import Capabilities
+from gateway.error import AdapterError, ConfigurationError
+from gateway.inbound import CommandReceived, Ignored, MessageReceived, from_json, to_json
 from gateway.operation import (
     DeleteMessage,
     EditMessage,
     MessageGone,
     NotModified,
     Operation,
-    Outcome,
     Performed,
     PostMessage,
     RateLimited,
@@ -43,131 +38,8 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
+from tests.contract.bench import CALLS, LINKS, PATIENCE, PLAIN, Bench, found, open_bench
 from tests.contract.manifest import assert_complete, proves
-
-SCALE = 20.0
-PATIENCE = 20
-"""Real seconds round every wait: SDKs reconnect in their own time."""
-
-ValueT = TypeVar("ValueT")
-
-CALLS = (
-    "@everyone @here <!channel> <!here> <!everyone> <@U1> <@101> <@&7> <#C1> <!subteam^S1> @ada @bob "
-    "[ada](tg://user?id=101) **@everyone** `@here` ||<@U1>|| <@!101> @admin @channel"
-)
-LINKS = "See https://example.com/a?b=1 and [this](https://example.com/c), http://example.org."
-
-
-def found() -> list[str]:
-    return [module.name for module in iter_modules(adapters.__path__) if module.name != "loopback"]
-
-
-@dataclass
-class Inbox:
-    """Keeps what arrives, but refuses as often as it is told to."""
-
-    reason: str = "the disk is full"
-    refusals: int = 0
-    offered: int = 0
-    kept: list[Inbound] = field(default_factory=list[Inbound])
-    _changed: anyio.Event = field(default_factory=anyio.Event)
-
-    async def receive(self, inbound: Inbound) -> bool:
-        self.offered += 1
-        if self.refusals and isinstance(inbound, MessageReceived):
-            self.refusals -= 1
-            raise StoreError(self.reason)
-        self.kept.append(inbound)
-        self._changed.set()
-        self._changed = anyio.Event()
-        return True
-
-    async def until(self, condition: Callable[[], ValueT | None]) -> ValueT:
-        with anyio.fail_after(PATIENCE):
-            while not (value := condition()):
-                await self._changed.wait()
-        return value
-
-    def said(self) -> list[MessageReceived]:
-        """As a store has it: a message is known by its id, in however many events it comes."""
-        messages = {each.message_id: each for each in reversed(self.kept) if isinstance(each, MessageReceived)}
-        return [*reversed(messages.values())]
-
-    async def first(self) -> MessageReceived:
-        return (await self.until(self.said))[0]
-
-
-@dataclass
-class Bench:
-    """An adapter, its platform, and what arrives from there."""
-
-    name: str
-    module: ModuleType
-    venue: Venue
-    folder: Path
-    inbox: Inbox = field(default_factory=Inbox)
-    ready: int = 0
-
-    def __post_init__(self) -> None:
-        self.adapter: Adapter = self.create()
-
-    def create(self, **more: Any) -> Adapter:
-        settings = TypeAdapter(self.module.Settings).validate_python({**self.venue.settings(self.folder), **more})
-        return self.module.create(settings)
-
-    @asynccontextmanager
-    async def listening(self) -> AsyncGenerator[None]:
-        """The adapter runs, and events can arrive."""
-        connected = anyio.Event()
-
-        def ready() -> None:
-            self.ready += 1
-            connected.set()
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.adapter.run, self.inbox.receive, ready)
-            with anyio.fail_after(PATIENCE):
-                await connected.wait()
-            yield
-            tasks.cancel_scope.cancel()
-
-    async def asked(self, text: str = "Hello?") -> MessageReceived:
-        """What arrives when ada says something to the bot in the channel."""
-        self.venue.say(text)
-        return await self.inbox.until(lambda: next((each for each in self.inbox.said() if each.text == text), None))
-
-    async def perform(self, operation: Operation) -> Outcome:
-        with anyio.fail_after(PATIENCE + 40):
-            return await self.adapter.perform(operation)
-
-    async def patiently(self, operation: Operation) -> Outcome:
-        """Perform it; where a rate limit is in its way, once more when that is said to be over."""
-        outcome = await self.perform(operation)
-        if isinstance(outcome, RateLimited):
-            await anyio.sleep(outcome.retry_after / SCALE)
-            outcome = await self.perform(operation)
-        return outcome
-
-    async def post(
-        self, text: str, *, markup: bool = True, nonce: str = "", into: MessageReceived | None = None
-    ) -> str:
-        """Show something where ada has asked; the message's id."""
-        question = into or await self.asked()
-        outcome = await self.perform(
-            PostMessage(address=question.address, text=text, markup=markup, nonce=nonce or text[:20])
-        )
-        assert isinstance(outcome, Performed), outcome
-        return outcome.message_id
-
-    def shown(self) -> list[Shown]:
-        return [message for message in self.venue.messages() if message.author == "bot"]
-
-    def seen(self, message: Shown) -> str:
-        undo = getattr(self.module, "undo", None)
-        return undo(message.text) if undo else message.text
-
-    def texts(self) -> list[str]:
-        return [self.seen(message) for message in self.shown()]
 
 
 @pytest.fixture
@@ -177,10 +49,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(params=found())
 async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Bench]:
-    judge = import_module(f"adapters.loopback.{request.param}")
-    async with judge.open_venue(SCALE) as venue:
-        module = import_module(f"adapters.{request.param}")
-        yield Bench(name=request.param, module=module, venue=venue, folder=tmp_path)
+    async with open_bench(request.param, tmp_path) as there:
+        yield there
 
 
 # What it is.
@@ -220,6 +90,7 @@ async def test_what_the_capabilities_offer_has_budgets(bench: Bench) -> None:
         assert each.post
         assert each.edit or each.surface == "post"
         assert bool(each.typing) == (each.typing_every is not None)
+        assert each.private or not (each.buttons or each.whispers)
         assert each.reconciliation != "read" or each.read
         assert 1 <= each.bubble <= bench.venue.longest
 
@@ -439,9 +310,6 @@ async def test_a_message_that_a_reader_took_away_is_gone(bench: Bench) -> None:
         assert await bench.perform(edit) == MessageGone()
 
 
-PLAIN = "**not bold** _x_ `c` # no heading\n- a < b & c > d\n1. [no](https://x.y) ||z|| ~~q~~ \\*"
-
-
 @proves("plain")
 async def test_without_markup_the_text_is_shown_as_it_stands(bench: Bench) -> None:
     async with bench.listening():
@@ -615,9 +483,7 @@ async def test_a_post_without_an_answer_is_found_again(bench: Bench) -> None:
 @proves("nobody-there")
 @pytest.mark.parametrize("name", found())
 async def test_where_nobody_listens_nothing_was_done(name: str, tmp_path: Path) -> None:
-    judge, module = import_module(f"adapters.loopback.{name}"), import_module(f"adapters.{name}")
-    async with judge.open_venue(SCALE) as venue:
-        there = Bench(name=name, module=module, venue=venue, folder=tmp_path)
+    async with open_bench(name, tmp_path) as there:
         async with there.listening():
             question = await there.asked()
         adapter = there.create()

@@ -400,7 +400,9 @@ class ReplyOnScreen(RuleBasedStateMachine):
         self.discarded = True
 
     @precondition(lambda self: self.reason is None and self.waiting is not None and not self.running())
-    @rule(fates=st.lists(fates, max_size=3), told=st.sampled_from([True, True, True, True, False]), merged=st.booleans())
+    @rule(
+        fates=st.lists(fates, max_size=3), told=st.sampled_from([True, True, True, True, False]), merged=st.booleans()
+    )
     def park(self, fates: Sequence[Fate], *, told: bool, merged: bool) -> None:
         """The run waits for a decision, and goes on in another reply."""
         left = list(fates)
@@ -820,7 +822,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
             return asks and text.startswith("**Allow ") and (not whole or given in text)
         decision = DECISIONS["withdrawn" if call.resolved is None else call.resolved.decision]
         approved = call.resolved is not None and call.resolved.decision == "approved"
-        ended = not approved or call.outcome in text or self.capabilities.bubble < 100  # noqa: PLR2004 - no room for it
+        ended = not approved or call.outcome in text or self.capabilities.bubble < 100
         return decision in text and ended and (not whole or given in text)
 
     def behind(self, places: set[int], seen: list[str], those: Sequence[str]) -> set[int]:
@@ -865,7 +867,9 @@ class ReplyOnScreen(RuleBasedStateMachine):
         about = [("question", call) for call in (*self.calls.values(), *self.known) if call.asked is not None]
         about += [("decision", call) for _, call in about if call.resolved is not None]
         beside = [part for kind, call in about for part in self.aside(kind, call)]
-        return text.startswith(("_Used", "_Working", *beside)) or any(chunk.startswith(text) for each in sentences for chunk in self.notice(each))
+        return text.startswith(("_Used", "_Working", *beside)) or any(
+            chunk.startswith(text) for each in sentences for chunk in self.notice(each)
+        )
 
     def notice(self, sentence: str) -> list[str]:
         return [chunk.text for chunk in split(sentence, self.capabilities.bubble, unit=self.capabilities.unit)]

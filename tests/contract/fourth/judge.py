@@ -16,7 +16,7 @@ from adapters.loopback.bucket import Budget, TokenBucket
 from adapters.loopback.clock import PlatformClock
 from adapters.loopback.feed import Feed
 from adapters.loopback.log import Call, CallLog
-from adapters.loopback.venue import Doing, Shown, Trouble, Value, Venue, Where, Who
+from adapters.loopback.venue import Doing, Happened, Shown, Trouble, Value, Venue, Where, Who
 
 ME, DESK, WORD, LOBBY = "dragoman", "desk", "open sesame", "lobby"
 LONGEST = 2_000
@@ -103,13 +103,24 @@ class ConsoleVenue:
             "allow_rooms": [LOBBY],
         }
 
-    def ask(self, text: str) -> str:
-        """See ``Venue``."""
-        return self.say(text)
+    def ask(self, text: str, *, who: Who = "ada", shared: bool = False) -> str:
+        """See ``Venue``. Everybody is in the lobby."""
+        del shared
+        return self.say(text, who=who)
 
-    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
+    def say(
+        self,
+        text: str,
+        *,
+        who: Who = "ada",
+        where: Where = "channel",
+        addressed: bool = True,
+        beside: str | None = None,
+    ) -> str:
         """See ``Venue``."""
         room = LOBBY if where == "channel" else who
+        if beside is not None:
+            room = self._messages[int(beside)].room
         message = Message(
             id=next(self._ids), author=who, room=room, text=f"@{ME} {text}" if addressed and room == LOBBY else text
         )
@@ -117,9 +128,14 @@ class ConsoleVenue:
         self._tell("said", message)
         return str(message.id)
 
-    def command(self, word: str) -> str:
+    def command(self, word: str, argument: str = "", *, who: Who = "ada", beside: str | None = None) -> str:
         """See ``Venue``."""
-        return self.say(f"/{word}")
+        return self.say(f"/{word} {argument}".rstrip(), who=who, beside=beside)
+
+    def press(self, who: Who, message_id: str, data: str, *, stale: bool = False) -> None:
+        """See ``Venue``. Consoles have no buttons."""
+        del who, stale
+        raise LookupError(message_id, data)
 
     def edit(self, message_id: str, text: str) -> None:
         """See ``Venue``."""
@@ -137,9 +153,13 @@ class ConsoleVenue:
         else:
             self._tell("gone", message)
 
-    def repeat(self) -> None:
+    def repeat(self, what: Happened = "message") -> None:
         """See ``Venue``."""
+        assert what == "message", "consoles have no buttons"
         self._send(self._events[-1])
+
+    def outdate(self) -> None:
+        """See ``Venue``."""
 
     # What goes wrong.
 
@@ -174,6 +194,20 @@ class ConsoleVenue:
     def taken(self) -> list[Shown]:
         """See ``Venue``."""
         return [_shown(message) for message in self._taken]
+
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
+        """See ``Venue``."""
+        del message_id
+        return []
+
+    def whispers(self, who: Who) -> list[str]:
+        """See ``Venue``."""
+        del who
+        return []
+
+    def waiting(self) -> int:
+        """See ``Venue``."""
+        return 0
 
     def calls(self) -> list[dict[str, object]]:
         """See ``Venue``."""
