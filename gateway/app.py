@@ -6,7 +6,7 @@ Platforms, providers and stores are modules that are loaded by name, so that nob
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -23,8 +23,13 @@ from gateway.delivery import Delivery
 from gateway.door import Door
 from gateway.error import ConfigurationError, DragomanError, StoreError
 from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived
+from gateway.limit import Limits
 from gateway.platform import Platform
+from gateway.provider import Model
+from gateway.role import Roles
 from gateway.store import Pairings, Store
+from gateway.toolbox import open_toolbox
+from gateway.toolset import Toolset
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +43,11 @@ KEPT = 7 * DAY
 TICKET_PAUSE = 60.0
 """Seconds between two looks for expired tickets, at least."""
 
-OURS = ("model", "agent", "store", "pacing")
+OURS = ("model", "agent", "store", "pacing", "tools", "approvals", "roles")
 """The tables that belong to no platform."""
+
+FALLBACK = "fallback"
+"""The table of the model that answers where the other cannot; nothing is built in for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +61,11 @@ class Parts:
     concurrent_runs: int
     time_scale: float
     pairing: bool = False
+    tools: Toolset = field(default_factory=Toolset)
+    roles: Roles = field(default_factory=Roles)
+    approval_timeout: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    fallback: Model | None = None
 
 
 def data_folder() -> Path:
@@ -83,7 +96,7 @@ def assemble(configuration: Configuration) -> Parts:
         ConfigurationError: names all that is wrong in the first table that is.
     """
     known = [name for name in _modules("adapters") if name != "loopback"]
-    configuration.refuse_unknown_tables([*OURS, *known])
+    configuration.refuse_unknown_tables([*OURS, FALLBACK, *known])
     present = [name for name in known if name in configuration.tables]
     if not present:
         tables = " or ".join(f"[{name}]" for name in known)
@@ -93,6 +106,9 @@ def assemble(configuration: Configuration) -> Parts:
     settings = configuration.read("agent", AgentSettings)
     platforms = [_platform(configuration, name, pairing=settings.pairing) for name in present]
     store = _chosen(configuration, "store", "kind", "gateway.stores")
+    toolbox = open_toolbox(
+        configuration, lambda name: import_module(f"adapters.{name}").USERS if name in known else None
+    )
     return Parts(
         store=store.create(configuration.read("store", store.Settings)),
         agent=_agent(configuration, settings),
@@ -101,6 +117,13 @@ def assemble(configuration: Configuration) -> Parts:
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
         pairing=settings.pairing,
+        tools=toolbox.tools,
+        roles=toolbox.roles,
+        approval_timeout=toolbox.approval_timeout,
+        limits=Limits(
+            turns=settings.turns, tokens=settings.tokens, deadline=settings.deadline, retries=settings.retries
+        ),
+        fallback=_model(configuration, FALLBACK) if FALLBACK in configuration.tables else None,
     )
 
 
@@ -238,8 +261,7 @@ def _platform(configuration: Configuration, name: str, *, pairing: bool) -> tupl
 
 
 def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
-    module = _chosen(configuration, "model", "provider", "gateway.providers")
-    model = configuration.read("model", module.Settings)
+    model = _model(configuration, "model")
     prompt = configuration.path("agent", settings.system_prompt)
     try:
         system = prompt.read_text(encoding="utf-8")
@@ -249,12 +271,18 @@ def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
         raise ConfigurationError(msg) from error
     return Agent(
         id=settings.id,
-        provider=module.create(model),
+        provider=model.provider,
         model=model.name,
         max_tokens=model.max_tokens,
         system=system,
         history_characters=settings.history_characters,
     )
+
+
+def _model(configuration: Configuration, table: str) -> Model:
+    module = _chosen(configuration, table, "provider", "gateway.providers")
+    settings = configuration.read(table, module.Settings)
+    return Model(provider=module.create(settings), name=settings.name, max_tokens=settings.max_tokens)
 
 
 def _chosen(configuration: Configuration, table: str, key: str, package: str) -> ModuleType:
