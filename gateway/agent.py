@@ -35,7 +35,7 @@ from gateway.event import (
 from gateway.executor import Executor
 from gateway.history import Answered, Asked, Ended, Entry, Returned, Started
 from gateway.limit import Limits
-from gateway.provider import Call, Native, Provider, Request
+from gateway.provider import Call, Model, Native, Request
 from gateway.retelling import Turn, retold, turns
 from gateway.retry import Retries
 from gateway.speech import Speech
@@ -51,15 +51,6 @@ SILENT = Error(error_type="unknown", error_message="the model's message had no e
 
 SAME = 3
 """After so many turns with an equal call and an equal result a run goes in a circle."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """A language model, and how long its answers may get, in tokens."""
-
-    provider: Provider
-    name: str
-    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

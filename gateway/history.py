@@ -227,7 +227,7 @@ def _broken_off(answered: Answered, behind: Sequence[Entry]) -> str:
     after = next((each for each in behind if isinstance(each, Asked | Answered)), None)
     goes_on = after is None or (isinstance(after, Answered) and (after.text.strip() or after.calls))
     match answered.reason:
-        case "interrupted" if answered.text.strip():
+        case "interrupted" if answered.text.strip() or answered.calls:
             return INTERRUPTED if goes_on else BROKEN_OFF
         case "stopped":
             return STOPPED

@@ -96,3 +96,12 @@ class Provider(Protocol):
         the connection.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model behind its provider, and the tokens that an answer of it may have."""
+
+    provider: Provider
+    name: str
+    max_tokens: int

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from gateway import agent as agents
+from gateway import provider
 from gateway.agent import Agent
 from gateway.event import (
     ContentBlockEnd,
@@ -108,7 +108,7 @@ def agent(
     """Somebody to ask."""
     return Agent(
         id="agent",
-        model=agents.Model(provider=model, name="model-1", max_tokens=100),
+        model=provider.Model(provider=model, name="model-1", max_tokens=100),
         system="Be brief.",
         history_characters=history_characters,
         tools=Toolset(tools={tool.name: tool for tool in tools}),

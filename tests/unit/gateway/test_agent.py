@@ -485,7 +485,7 @@ async def test_a_call_of_which_nobody_saw_anything_is_made_again_and_then_goes_t
     first, second = Model([broken("", retryable=True)]), Model([whole("Hello.")])
     who = replace(
         agent(first, limits=Limits(retries=2)),
-        fallback=models.agents.Model(provider=second, name="model-2", max_tokens=50),
+        fallback=models.provider.Model(provider=second, name="model-2", max_tokens=50),
     )
     began = anyio.current_time()
     ran = await run(who)
