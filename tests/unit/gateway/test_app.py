@@ -103,7 +103,7 @@ def test_tools_roles_limits_and_a_fallback_are_parts_of_it(folder: Path) -> None
 def test_what_is_built_in_has_no_fallback_and_ends_no_run_early(folder: Path) -> None:
     parts = assemble(written(folder, SLACK + scripted(folder)))
     assert (parts.agent.fallback, parts.terms.patience, parts.agent.limits) == (None, None, Limits())
-    assert sorted(parts.agent.tools.tools) == ["clock", "notes", "read_url"]
+    assert sorted(parts.agent.tools.tools) == ["clock", "notes", "read_output", "read_url"]
 
 
 def test_without_a_platform_the_file_that_lacks_it_is_named(folder: Path) -> None:

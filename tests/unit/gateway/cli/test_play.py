@@ -30,7 +30,8 @@ def test_the_tools_of_a_script_stand_beside_the_built_in_ones_whose_names_they_l
     script = tmp_path / "play.toml"
     script.write_text('[[turn]]\n[[tool]]\nname = "deploy"\n[[tool]]\nname = "clock"\n', encoding="utf-8")
     table = play.tool_table(options(script), tmp_path)
-    assert tomllib.loads(table) == {"tools": {"enable": ["read_url", "notes"], "script": str(script)}}
+    read = tomllib.loads(table)["tools"]
+    assert (read["enable"], read["script"]) == (["read_url", "notes", "read_output"], str(script))
 
 
 @pytest.mark.parametrize(("name", "content"), [("play.toml", "[[turn]]\n"), ("answer.md", "Hello.")])
