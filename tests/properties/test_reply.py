@@ -625,17 +625,17 @@ class ReplyOnScreen(RuleBasedStateMachine):
                 assert sources.get(turn.draft, "") == turn.words.text, "words of a message cut short were lost"
         known = [turn for turn in self.turns if turn.ended]
         if told and all(turn.words.text.startswith(sources.get(turn.draft, "")) for turn in known):
-            self.retell(lines, sources, merged=merged)
+            self.retell(sources, merged=merged)
         else:
             self.begin_anew(lines, sources)
 
-    def retell(self, lines: Sequence[Line], sources: dict[int, str], *, merged: bool) -> None:
+    def retell(self, sources: dict[int, str], *, merged: bool) -> None:
         """All messages that had ended are told again; of one that had not, only that its tools had begun."""
         reason, error = self.reason, self.error
         self.reason = None
         again = self.turns
         if not self.turn.ended:
-            self.break_off(sources.get(self.turn.draft, ""), lines)
+            self.break_off(sources.get(self.turn.draft, ""))
         self.void = []
         self.reply = self.new_reply(again[0].draft)
         for turn in again:
@@ -652,7 +652,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
             self.feed(TurnStart(turn_number=self.turn.draft + 1))
 
     def merged(self, turn: Turn) -> list[Event]:
-        """The events of a turn as they are told by somebody who knows its text and its calls, but not which came first."""
+        """The events of a turn as somebody tells them who knows its text and its calls, but not which came first."""
         kinds = (TextDelta, ToolUseStart, MessageEnd)
         begins = [event for event in turn.events if isinstance(event, TurnStart)]
         calls = [event for event in turn.events if isinstance(event, ToolUseStart)]
@@ -662,8 +662,8 @@ class ReplyOnScreen(RuleBasedStateMachine):
         told = [TextDelta(block_id="b0", text=text)] if text else []
         return [*begins, *told, *calls, *ends, *others]
 
-    def break_off(self, fixed: str, lines: Sequence[Line]) -> None:
-        """The message that was being written ends where the screen does; a further one follows, if anything was seen."""
+    def break_off(self, fixed: str) -> None:
+        """The message that was being written ends where the screen does, and a further one follows."""
         turn, self.discarded = self.turn, True
         tools = [
             event for event in turn.events if isinstance(event, ToolUseStart | ToolStart | ToolProgress | ToolResult)
@@ -775,10 +775,8 @@ class ReplyOnScreen(RuleBasedStateMachine):
         places, lost_mark = {0}, any(part in deleted for part in missing)
         for item in expected:
             places = self.behind(places, seen, beside)
-            fits = (lambda text, item=item: self.tells(item, text)) if isinstance(item, Call) else item.__eq__
-            about = (lambda text, item=item: self.is_about(item, text)) if isinstance(item, Call) else fits
-            unseen = places if any(map(about, deleted)) or lost_mark else set[int]()
-            shown = {at + 1 for at in places if at < len(seen) and fits(seen[at])}
+            unseen = places if any(self.is_about(item, text) for text in deleted) or lost_mark else set[int]()
+            shown = {at + 1 for at in places if at < len(seen) and self.tells(item, seen[at])}
             marked = {at + 1 for at in places if at < len(seen) and seen[at] in missing and isinstance(item, str)}
             places = unseen | shown | self.behind(marked, seen, missing)
             assert places, ("neither seen nor accounted for", item, seen)
@@ -807,13 +805,17 @@ class ReplyOnScreen(RuleBasedStateMachine):
         fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])
         return self.notice(f"`{call.name}` is to run with this input:\n\n{fence}json\n{shown}\n{fence}")
 
-    def is_about(self, call: Call, text: str) -> bool:
-        """Whether a text is what the message about a call had to show at some time."""
+    def is_about(self, call: str | Call, text: str) -> bool:
+        """Whether a text is what the message about a call, or with those words, had to show at some time."""
+        if isinstance(call, str):
+            return text == call
         asked = call.asked is not None and text.startswith("**Allow ") and call.asked.approval_id in text
         return asked or text.startswith(f"I asked to run `{call.name}`") or self.tells(call, text)
 
-    def tells(self, call: Call, text: str) -> bool:
-        """Whether a text is what the message about a call has to show by now."""
+    def tells(self, call: str | Call, text: str) -> bool:
+        """Whether a text is what the message about a call, or with those words, has to show by now."""
+        if isinstance(call, str):
+            return text == call
         if call.asked is None or text in self.aside("question", call):
             return False
         given, whole = json.dumps(call.asked.input, indent=2), "json\n" in text
