@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -55,6 +56,8 @@ from gateway.operation import (
     UnmarkWaiting,
     Unreachable,
 )
+from gateway.stores.sqlite import Settings as StoreSettings
+from gateway.stores.sqlite import create as open_store
 
 POST, PATCH = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
@@ -393,6 +396,29 @@ async def test_an_interaction_waits_behind_no_message(discord: LoopbackDiscord, 
         asked = discord.command(ADA, GENERAL, "ask", {"text": "what?"})
         await discord.until(lambda: discord.interaction(asked.id).response)
         await inbox.holds(2)
+
+
+async def test_many_questions_at_once_are_each_deferred_within_one_and_a_half_seconds(
+    discord: LoopbackDiscord, adapter: Adapter, tmp_path: Path
+) -> None:
+    """In real time, as Discord counts, and with the store that gateways have."""
+    async with open_store(StoreSettings(path=str(tmp_path / "store.db"))) as store:
+
+        async def receive(inbound: Inbound) -> bool:
+            return await store.ingest(inbound) is not None
+
+        ready = anyio.Event()
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(adapter.run, receive, ready.set)
+                await ready.wait()
+                for number in range(200):
+                    discord.command(ADA, (GENERAL, PROJECTS)[number % 2], "ask", {"text": "what?"})
+                    discord.say(ADA, GENERAL, "and what else?")
+                await discord.until(lambda: all(each.state != "waiting" for each in discord.interactions))
+                tasks.cancel_scope.cancel()
+    assert {each.state for each in discord.interactions} == {"deferred"}
+    assert max(each.latency or 0 for each in discord.interactions) < 1.5
 
 
 async def test_what_was_stored_too_late_is_not_deferred(
