@@ -684,8 +684,36 @@ async def test_a_connection_that_says_nothing_any_more_is_left(
     ids=str,
 )
 async def test_a_malformed_dispatch_ends_nothing(
-    discord: LoopbackDiscord, adapter: Adapter, event: str, data: dict[str, object]
+    discord: LoopbackDiscord, adapter: Adapter, event: str, data: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
+    await ends_nothing(discord, adapter, event, data)
+    assert "the connection to Discord broke" not in caplog.text
+
+
+@pytest.mark.parametrize("data", [None, [{"id": "7"}], "words", 7], ids=repr)
+@pytest.mark.parametrize(
+    "event",
+    [
+        "MESSAGE_CREATE",
+        "MESSAGE_UPDATE",
+        "MESSAGE_DELETE",
+        "MESSAGE_DELETE_BULK",
+        "INTERACTION_CREATE",
+        "GUILD_CREATE",
+        "CHANNEL_CREATE",
+        "THREAD_LIST_SYNC",
+        "NOT_AN_EVENT",
+    ],
+)
+async def test_a_dispatch_whose_payload_is_no_object_ends_nothing(
+    discord: LoopbackDiscord, adapter: Adapter, event: str, data: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    await ends_nothing(discord, adapter, event, data)
+    assert "the connection to Discord broke" not in caplog.text
+
+
+async def ends_nothing(discord: LoopbackDiscord, adapter: Adapter, event: str, data: object) -> None:
+    """What is said behind a dispatch is received by the same session, and over the same connection."""
     inbox = Inbox()
     async with running(adapter, inbox):
         before = [each.id for each in discord.sessions]

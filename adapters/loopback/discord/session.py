@@ -1,6 +1,5 @@
 """What one client is told, and what it has still to be told when it comes back. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -10,11 +9,11 @@ class Dispatch:
 
     seq: int
     event: str
-    data: Mapping[str, object] = field(repr=False)
+    data: object = field(repr=False)
 
     def to_wire(self) -> dict[str, object]:
         """The frame's JSON."""
-        return {"op": 0, "s": self.seq, "t": self.event, "d": dict(self.data)}
+        return {"op": 0, "s": self.seq, "t": self.event, "d": self.data}
 
 
 class Session:
@@ -36,7 +35,7 @@ class Session:
         """The number of the newest dispatch; 0 before the first."""
         return len(self.dispatches)
 
-    def add(self, event: str, data: Mapping[str, object]) -> Dispatch:
+    def add(self, event: str, data: object) -> Dispatch:
         """Number a dispatch and keep it."""
         dispatch = Dispatch(seq=self.seq + 1, event=event, data=data)
         self.dispatches.append(dispatch)

@@ -153,7 +153,7 @@ class Shard:
             for event, data in self._events.of(change, session.intents):
                 self.dispatch(session, event, data)
 
-    def dispatch(self, session: Session, event: str, data: Frame) -> None:
+    def dispatch(self, session: Session, event: str, data: object) -> None:
         """Number an event, and send it to where the session is connected."""
         dispatch = session.add(event, data)
         self.send(session, dispatch)
