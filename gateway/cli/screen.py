@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
+from gateway.cli.question import ask
 from gateway.cli.stage import Shown, Stage, seen
 from gateway.error import DragomanError, UsageError
 
@@ -45,7 +46,7 @@ class Screen:
         started = anyio.current_time()
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
             for stage in self._stages:
-                stage.ask(question)
+                ask(stage, question)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._end, until, tasks.cancel_scope)
                 while True:

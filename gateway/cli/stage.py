@@ -58,7 +58,11 @@ class Stage(Protocol):
         ...
 
     def ask(self, text: str) -> str:
-        """Let somebody ask the bot; the id of the message."""
+        """Let somebody ask the bot; the id of the message.
+
+        Raises:
+            ValueError: the platform's client does not send that.
+        """
         ...
 
     def messages(self) -> list[Any]:
