@@ -296,6 +296,20 @@ def test_the_terminal_shows_the_conversation(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+def test_the_terminal_shows_what_telegram_was_told(tmp_path: Path) -> None:
+    code = "def f(x):\n    if __name__ == '__main__':\n        return '**' * x  # 2_3_4\n\n\n    return None"
+    lists = "1. one\n2. two\n\n- a\n  - b\n- c"
+    table = "| a | b |\n|---|---|\n| a long cell | 2 |"
+    answer = f"# Head\n\n{lists}\n\n```python\n{code}\n```\n\n> quoted `__x__`\n\n{table}\n\nSee \\*this\\*."
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    options = ("--on", "telegram", "--say", "?", "--script", "answer.md", "--time-scale", "60", "--pace", "0")
+    (told,) = answers(play(tmp_path, *options))
+    done = dragoman("play", *options, cwd=tmp_path, extra={"COLUMNS": "100"})
+    lines = [line[2:-2].rstrip() for line in done.stdout.split("─ dragoman ")[1].splitlines() if line.startswith("│")]
+    assert lines == told.splitlines()
+    assert all(line in lines for line in code.splitlines())
+
+
 def test_a_real_model_is_asked_as_the_users_own_configuration_says(tmp_path: Path) -> None:
     asked: list[dict[str, Any]] = []
 
