@@ -103,7 +103,7 @@ def test_a_picture_that_is_there_stays_until_there_is_another(tmp_path: Path) ->
     [
         ('bot_token = "env:xoxb-SECRET1"', "dragoman.toml:2: bot_token in [slack]: name where the secret is"),
         ('bot_token = "file:xoxb-SECRET1"\napp_token = "file:app"', "the file xoxb-… cannot be read"),
-        ('allow_users = "xoxb-SECRET1"', "not 'xoxb-…'"),
+        ('allow_users = "xoxb-SECRET1"', 'write a list: ["xoxb-…"]'),
         ('allow_users = ["xapp-1-SECRET1"]\napp_token = "file:nowhere"', '"xapp-…" in allow_users is not an id'),
         ('base_url = "https://ada:SECRET1@host/"', "without a user and a password"),
         ('"sk-ant-SECRET1" = 1', "unknown key 'sk-ant-…'"),
