@@ -60,7 +60,11 @@ class Venue(Protocol):
         ...
 
     def ask(self, text: str) -> str:
-        """Let ada ask the bot, as one does on this platform; the id of the message."""
+        """Let ada ask the bot, as one does on this platform; the id of the message, the first where there are several.
+
+        Raises:
+            ValueError: the platform's client does not send that.
+        """
         ...
 
     def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:

@@ -8,9 +8,9 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,12 +20,14 @@ from gateway import app
 from gateway.address import Address
 from gateway.cli import ending
 from gateway.cli.log import begin
+from gateway.cli.question import Listening, ask, read, refusal
 from gateway.cli.screen import Screen, refuse_unwritable, summary
 from gateway.cli.stage import Stage, open_stage, printed
 from gateway.cli.table import Value, table
 from gateway.conversation import RunEnded
 from gateway.error import DragomanError, UsageError
 from gateway.event import Envelope, JsonObject, to_json
+from gateway.platform import Platform
 
 SCRIPTED: dict[str, Value] = {"provider": "scripted", "name": "scripted", "max_tokens": 8192}
 """A script has no limit; the key is every model's."""
@@ -66,6 +68,7 @@ def main(options: Options) -> int:
 
 
 def _refuse_nonsense(options: Options) -> None:
+    read(options.say)
     if options.json and not options.headless:
         msg = "--json goes with --headless: the terminal cannot show both"
         raise UsageError(msg)
@@ -151,17 +154,29 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
         if all(each.ended for each in records.values()):
             stop.set()
 
+    question, refused = read(options.say), list[str]()
     parts = app.assemble(app.configure(configuration))
-    question = os.fsencode(options.say).decode("utf-8", errors="replace")  # as typed, whatever the locale makes of it
     async with anyio.create_task_group() as tasks:
+
+        def refuse(platform: str) -> None:
+            refused.append(platform)
+            tasks.cancel_scope.cancel()
+
+        parts = replace(parts, platforms=tuple(_listening(each, refuse) for each in parts.platforms))
         tasks.start_soon(lambda: app.serve(parts, watch=watch, ready=connected.set, stop=stop))
         await connected.wait()
         if options.headless:
             for stage in stages:
-                stage.ask(question)
+                ask(stage, question)
         else:
             await Screen(stages, options.save_svg).show(question, until=stop)
+    if refused:
+        raise refusal(refused[0], question)
     return records
+
+
+def _listening(platform: Platform, refuse: Callable[[str], None]) -> Platform:
+    return replace(platform, adapter=Listening(adapter=platform.adapter, commanded=lambda: refuse(platform.name)))
 
 
 def _configuration(options: Options, stages: Sequence[Stage], folder: Path) -> str:

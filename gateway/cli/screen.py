@@ -12,6 +12,8 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
+from gateway.cli.entity import marked
+from gateway.cli.question import ask
 from gateway.cli.stage import Shown, Stage, seen
 from gateway.error import DragomanError, UsageError
 
@@ -45,7 +47,7 @@ class Screen:
         started = anyio.current_time()
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
             for stage in self._stages:
-                stage.ask(question)
+                ask(stage, question)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._end, until, tasks.cancel_scope)
                 while True:
@@ -84,7 +86,7 @@ class Screen:
         bot = message.author == "bot"
         name, place = "dragoman" if bot else "ada", f" on {stage.name}" if len(self._stages) > 1 else ""
         note = " is writing" if bot and live else ""
-        body: RenderableType = _markdown(seen(stage, message)) if bot else Text(message.text)
+        body = _body(stage, message) if bot else Text(message.text)
         return Panel(
             body,
             title=f"[b]{name}[/b]{place}{note}",
@@ -142,6 +144,12 @@ def _write(picture: Path, content: str) -> None:
 
 def _complaint(picture: Path, error: OSError) -> str:
     return f"--save-svg {picture}: cannot be written: {error.strerror}"
+
+
+def _body(stage: Stage, message: Shown) -> RenderableType:
+    """What the bot said; Markdown where it is not entities that mark it up."""
+    text = seen(stage, message)
+    return _markdown(text) if message.entities is None else marked(text, message.entities)
 
 
 def _markdown(text: str) -> Markdown:

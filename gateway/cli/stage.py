@@ -3,7 +3,7 @@
 What ``play`` shows and prints comes from here, from what the platform was told, and not from our own events.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from pathlib import Path
@@ -42,7 +42,7 @@ class Shown(Protocol):
         ...
 
     @property
-    def entities(self) -> object:
+    def entities(self) -> Sequence[Mapping[str, object]] | None:
         """What marks the text up, or none."""
         ...
 
@@ -58,7 +58,11 @@ class Stage(Protocol):
         ...
 
     def ask(self, text: str) -> str:
-        """Let somebody ask the bot; the id of the message."""
+        """Let somebody ask the bot; the id of the message.
+
+        Raises:
+            ValueError: the platform's client does not send that.
+        """
         ...
 
     def messages(self) -> list[Any]:
@@ -101,4 +105,4 @@ def printed(stage: Stage, message: Shown) -> JsonObject:
         "edited": message.edited,
         "thread": message.thread,
     }
-    return report if message.entities is None else report | {"entities": message.entities}
+    return report if message.entities is None else report | {"entities": list(message.entities)}

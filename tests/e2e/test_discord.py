@@ -56,6 +56,7 @@ from gateway.operation import (
     UnmarkWaiting,
     Unreachable,
 )
+from gateway.payload import mapping
 from gateway.stores.sqlite import Settings as StoreSettings
 from gateway.stores.sqlite import create as open_store
 
@@ -800,7 +801,9 @@ async def test_what_is_no_number_leaves_the_rest_of_a_dispatch_readable(
         discord.say(ADA, ADA_DM, "hello")
         await inbox.holds(1)
         said = next(each for each in reversed(discord.sessions[0].dispatches) if each.event == "MESSAGE_CREATE")
-        discord.push("MESSAGE_CREATE", {**said.data, "id": "1290000000000000001", "content": "odd", "tts": odd})
+        discord.push(
+            "MESSAGE_CREATE", {**mapping(said.data), "id": "1290000000000000001", "content": "odd", "tts": odd}
+        )
         await inbox.holds(2)
     assert inbox.texts == ["hello", "odd"]
 
