@@ -60,27 +60,55 @@ def warnings(
         spaces: that of a space, where there are any.
         pairing: whether strangers can be paired.
     """
-    strange = [*_strange(allow.users, users), *_strange(allow.channels, channels)]
-    if spaces is not None:
-        strange += _strange(allow.spaces, spaces)
-    return (*_gaps(allow, users, [channels, spaces] if spaces else [channels], pairing=pairing), *strange)
+    lists = [(allow.users, users), (allow.channels, channels), *([(allow.spaces, spaces)] if spaces else [])]
+    kinds = [ids for _, ids in lists]
+    strange = [line for allowed, ids in lists for line in _strange(allowed, ids, kinds)]
+    return (*_gaps(lists[0], lists[1:], pairing=pairing), *strange)
 
 
 def _names(allowed: frozenset[str], identifier: str) -> bool:
     return bool(identifier) and (ANY in allowed or identifier in allowed)
 
 
-def _gaps(allow: Allow, users: Ids, places: Sequence[Ids], *, pairing: bool) -> Iterator[str]:
-    if not allow.users:
-        yield f'{PAIRED_ONLY if pairing else NOBODY}: {users.name} is empty. {users.find} "{ANY}" means everybody.'
-    elif not (allow.channels or allow.spaces):
-        names, find = " and ".join(place.name for place in places), " ".join(place.find for place in places)
-        empty = "is empty" if len(places) == 1 else "are empty"
-        yield f'Only direct messages are answered: {names} {empty}. {find} "{ANY}" means everywhere.'
+def _gaps(
+    users: tuple[frozenset[str], Ids], places: Sequence[tuple[frozenset[str], Ids]], *, pairing: bool
+) -> Iterator[str]:
+    allowed, ids = users
+    if not _usable(allowed, ids):
+        lack = "holds no id" if allowed else "is empty"
+        yield f'{PAIRED_ONLY if pairing else NOBODY}: {ids.name} {lack}. {ids.find} "{ANY}" means everybody.'
+    elif not any(_usable(*place) for place in places):
+        names, find = " and ".join(ids.name for _, ids in places), " ".join(ids.find for _, ids in places)
+        one, empty = len(places) == 1, not any(allowed for allowed, _ in places)
+        lack = ("is empty" if one else "are empty") if empty else ("holds no id" if one else "hold no id")
+        yield f'Only direct messages are answered: {names} {lack}. {find} "{ANY}" means everywhere.'
 
 
-def _strange(allowed: frozenset[str], ids: Ids) -> Iterator[str]:
+def _usable(allowed: frozenset[str], ids: Ids) -> bool:
+    """Whether anything in a list allows anything."""
+    return any(identifier == ANY or _is(ids, identifier) for identifier in allowed)
+
+
+def _is(ids: Ids, identifier: str) -> bool:
+    return re.fullmatch(ids.pattern, identifier) is not None
+
+
+def _strange(allowed: frozenset[str], ids: Ids, kinds: Sequence[Ids]) -> Iterator[str]:
     for identifier in sorted(allowed - {ANY}):
-        if not re.fullmatch(ids.pattern, identifier):
+        if not _is(ids, identifier):
             written = redact(identifier)  # a token that was pasted into the wrong line
-            yield f'"{written}" in {ids.name} is not an id and allows nothing: names do not count. {ids.find}'
+            why = _why(identifier, ids, kinds)
+            yield f'"{written}" in {ids.name} is not an id and allows nothing: {why}. {ids.find}'
+
+
+def _why(identifier: str, ids: Ids, kinds: Sequence[Ids]) -> str:
+    """What is wrong with what is no id."""
+    if _is(ids, f"-{identifier}"):
+        return f'the minus in front is missing, write "-{identifier}"'
+    if other := next((kind.name for kind in kinds if _is(kind, identifier)), None):
+        return f"it belongs into {other}"
+    if _is(ids, identifier.strip()):
+        return f'write "{identifier.strip()}"'
+    if identifier.strip().removeprefix("-").isdecimal():
+        return "an id has another number of digits, or other characters"
+    return "names do not count"

@@ -10,11 +10,11 @@ Rule 4: nothing that stands where a secret is named is repeated: people paste th
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -273,8 +273,9 @@ class Configuration:
         name = ".".join(keys)
         match detail["type"]:
             case "unexpected_keyword_argument":
-                hint = meant(name, list(hints))
-                return f"{place}: unknown key {name!r} in [{table}]{hint}; remove it or correct its name"
+                known, where = list(_inside(hints, keys[:-1])), ".".join([table, *keys[:-1]])
+                hint = meant(keys[-1], known) or f"; known are {', '.join(known)}"
+                return f"{place}: unknown key {keys[-1]!r} in [{where}]{hint}; remove it or correct its name"
             case "missing":
                 return f"{place}: [{table}] needs the key {name!r}; add it below this line"
             case _ if SECRET_PATTERN in repr(hints.get(keys[0])):
@@ -282,13 +283,33 @@ class Configuration:
             case "value_error":
                 return f"{place}: {name} in [{table}] {detail['msg'].removeprefix('Value error, ')}"
             case _:
-                return f"{place}: {name} in [{table}]: {detail['msg']}, not {detail['input']!r}"
+                alone = len(keys) > 1 and len(self._content(table)[keys[0]]) == 1
+                return f"{place}: {name} in [{table}]: {_mend(detail, listed=alone)}"
 
 
 def _table(document: Document, name: str) -> dict[str, Any]:
     """What a document holds of a table; nothing where it has none, or something else in its place."""
     content = document.tables.get(name)
     return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+
+
+def _inside(hints: Mapping[str, object], keys: Sequence[str]) -> Mapping[str, object]:
+    """The hints of a table within a table; those of the outer one where a key leads nowhere."""
+    for key in keys:
+        kind = hints.get(key)
+        hints = next((get_type_hints(each) for each in (kind, *get_args(kind)) if is_dataclass(each)), hints)
+    return hints
+
+
+def _mend(detail: "ErrorDetails", *, listed: bool) -> str:
+    """What to write instead, if that is plain; else what is wrong. ``listed``: it stands alone in a list."""
+    value: object = detail["input"]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if detail["type"] == "string_type" and number:
+        return f"put it in quotes: {json.dumps([str(value)] if listed else str(value))}"
+    if detail["type"] == "tuple_type" and (number or isinstance(value, str)):
+        return f"write a list: {json.dumps([str(value)], ensure_ascii=False)}"
+    return f"{detail['msg']}, not {value!r}"
 
 
 def meant(name: str, known: Sequence[str]) -> str:

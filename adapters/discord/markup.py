@@ -19,7 +19,7 @@ from markdown_it.token import Token
 
 from adapters.discord.escape import escape, pairing, plain
 from adapters.discord.inline import inline, visible
-from adapters.discord.table import columns
+from gateway.grid import BOX, columns
 from gateway.markdown import PonderedError, counting, parse
 
 LIMIT = 2_000
@@ -207,7 +207,7 @@ class _Blocks:
                 rows[-1].append(" ".join(visible(token.children or []).split()))
             self._at += 1
         self._at += 1
-        return _fence("".join(f"{line}\n" for line in columns(rows)), "")
+        return _fence(columns(rows, lines=BOX), "")
 
     def _cells(self, row: Token) -> list[str]:
         """A row's cells as they were written: Markdown leaves out those for which there is no column."""

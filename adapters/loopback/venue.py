@@ -64,9 +64,12 @@ class Venue(Protocol):
         ...
 
     def ask(self, text: str, *, who: Who = "ada", shared: bool = False) -> str:
-        """Let somebody ask the bot, as one does on this platform; the id of the message.
+        """Let somebody ask the bot, as one does on this platform; its id, the first if there are several.
 
         With ``shared`` where others are, too, who see the answer and may press its buttons.
+
+        Raises:
+            ValueError: the platform's client does not send that.
         """
         ...
 

@@ -20,8 +20,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from adapters.telegram.markup import Marked, Page, is_blank, plain
-from adapters.telegram.table import Side, columns
 from adapters.telegram.update import units
+from gateway.grid import Side, columns
 from gateway.markdown import PonderedError, counting, parse
 from gateway.payload import words
 

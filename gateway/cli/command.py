@@ -1,21 +1,65 @@
 """What ``dragoman`` can be asked to do: its commands and their options."""
 
+from collections.abc import Callable
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-PLATFORMS = ("slack", "discord", "telegram")
-On = Literal["slack", "discord", "telegram", "all"]
+from gateway.cli.choice import PLATFORMS, chosen, hint, nearest
+from gateway.error import UsageError
+
+MODELS = ("scripted", "anthropic")
+UNITS = ("cp", "utf16", "utf8")
 
 app = typer.Typer(
     name="dragoman",
-    help="A language model's agent in your chat: streamed right, whole, once.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _one_of(*names: str) -> Callable[[str], str]:
+    """Reads one of these."""
+
+    def read(written: str) -> str:
+        if (name := chosen(written, names)) is None:
+            msg = f"{written!r} is not known{hint(written, names)}"
+            raise typer.BadParameter(msg)
+        return name
+
+    return read
+
+
+def _choices(*names: str) -> str:
+    return f"[{'|'.join(names)}]"
+
+
+def _refuse(written: str) -> NoReturn:
+    """Say by which option to ask for what somebody wrote without one."""
+    near = nearest(written, (*PLATFORMS, "all"))
+    meant = f"a platform is named with --on {near}" if near else "a question is asked with --say"
+    msg = f"play takes no {written!r}: {meant}"
+    raise UsageError(msg)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dragoman {version('dragoman')}")
+        raise typer.Exit
+
+
+@app.callback()
+def dragoman(
+    show: Annotated[
+        bool, typer.Option("--version", help="Show the version and end.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A language model's agent in your chat: streamed right, whole, once."""
 
 
 @app.command()
@@ -43,13 +87,26 @@ def pair(
     raise typer.Exit(_command("pair").main(config, code=code, show=show, revoke=revoke))
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
-    on: Annotated[On, typer.Option(help="The platform to play, or all at once.")] = "slack",
+    context: typer.Context,
+    on: Annotated[
+        str,
+        typer.Option(
+            help="The platform to play, or all at once.",
+            parser=_one_of(*PLATFORMS, "all"),
+            metavar=_choices(*PLATFORMS, "all"),
+        ),
+    ] = "slack",
     say: Annotated[str, typer.Option(help="What the user asks.")] = "Show me how to read a big file in Python.",
     script: Annotated[Path | None, typer.Option(help="What the scripted model answers: a .md or .toml file.")] = None,
     model: Annotated[
-        Literal["scripted", "anthropic"], typer.Option(help="Who answers; anthropic needs ANTHROPIC_API_KEY.")
+        str,
+        typer.Option(
+            help="Who answers; anthropic needs ANTHROPIC_API_KEY.",
+            parser=_one_of(*MODELS),
+            metavar=_choices(*MODELS),
+        ),
     ] = "scripted",
     limit: Annotated[int, typer.Option(help="The longest message, in characters.", min=1, max=11_500)] = 800,
     pace: Annotated[float, typer.Option(help="Deltas a second of the scripted model; 0 for all at once.", min=0)] = 200,
@@ -69,6 +126,8 @@ def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arg
     ] = None,
 ) -> None:
     """Play one mention on a platform that runs on this machine: no account, no key."""
+    if context.args:
+        _refuse(context.args[0])
     command = _command("play")
     options = command.Options(
         platforms=PLATFORMS if on == "all" else (on,),
@@ -90,7 +149,9 @@ def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arg
 def chunk(  # noqa: PLR0913, PLR0917 - as above
     file: Annotated[Path | None, typer.Argument(help="A Markdown file; standard input where not given.")] = None,
     limit: Annotated[int, typer.Option(help="The longest chunk, in units.")] = 800,
-    unit: Annotated[Literal["cp", "utf16", "utf8"], typer.Option(help="What is counted.")] = "cp",
+    unit: Annotated[
+        str, typer.Option(help="What is counted.", parser=_one_of(*UNITS), metavar=_choices(*UNITS))
+    ] = "cp",
     plain: Annotated[bool, typer.Option("--plain", help="For a surface that shows plain text: add nothing.")] = False,
     deltas: Annotated[int, typer.Option(help="Feed it in pieces of so many characters; 0 for all at once.", min=0)] = 0,
     explain: Annotated[bool, typer.Option("--explain", help="Show why each cut was made.")] = False,

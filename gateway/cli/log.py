@@ -4,6 +4,9 @@ import logging
 
 from gateway.redaction import redact
 
+TALKATIVE = ("aiohttp.access", "discord", "httpcore", "httpcore2", "httpx", "httpx2")
+"""Libraries that tell of every call, or every connection, as loudly as we of what an operator wants to know."""
+
 
 class Clean(logging.Formatter):
     """Writes a record without secrets: message, arguments, and the traceback that hangs on it."""
@@ -14,8 +17,10 @@ class Clean(logging.Formatter):
 
 
 def begin(level: int, form: str) -> None:
-    """Log what is at least so grave, in that form."""
+    """Log what is at least so grave, in that form; of what libraries say of each call only what went wrong."""
     handler = logging.StreamHandler()
     handler.setFormatter(Clean(form))
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(level)
+    for name in TALKATIVE:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))

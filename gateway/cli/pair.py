@@ -8,6 +8,7 @@ import anyio
 
 from gateway import app, pairing
 from gateway.cli import output
+from gateway.cli.choice import PLATFORMS, chosen, hint
 from gateway.command import duration
 from gateway.configuration import AgentSettings
 from gateway.error import PairingError, UsageError
@@ -66,10 +67,14 @@ async def _confirmed(pairings: Pairings, code: str) -> list[str]:
 
 
 async def _revoked(pairings: Pairings, platform: str, user: str) -> list[str]:
-    if not (people := await pairings.revoke(platform, user)):
-        msg = f"{user} is not paired on {platform}: --list shows who is"
-        raise PairingError(msg)
-    return [f"{_name(person)} is paired no more" for person in people]
+    """Whoever is paired by that name; also on a platform that is no more, or is not one of ours."""
+    if people := await pairings.revoke(platform, user) or await pairings.revoke(platform.lower(), user):
+        return [f"{_name(person)} is paired no more" for person in people]
+    if chosen(platform, PLATFORMS) is None:
+        msg = f"{platform!r} is no platform{hint(platform, PLATFORMS)}"
+        raise UsageError(msg)
+    msg = f"{user} is not paired on {platform.lower()}: --list shows who is"
+    raise PairingError(msg)
 
 
 async def _listed(pairings: Pairings) -> list[str]:

@@ -8,25 +8,28 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
 
-from gateway import app
+from gateway import app, script
 from gateway.address import Address
 from gateway.cli import ending
 from gateway.cli.log import begin
+from gateway.cli.people import People
+from gateway.cli.question import Listening, ask, read, refusal
 from gateway.cli.screen import Screen, refuse_unwritable, summary
 from gateway.cli.stage import Stage, open_stage, printed
 from gateway.cli.table import Value, table
 from gateway.conversation import RunEnded
 from gateway.error import DragomanError, UsageError
 from gateway.event import Envelope, JsonObject, to_json
-from gateway.script import read
+from gateway.platform import Platform
+from gateway.script import ScriptedUser
 
 SCRIPTED: dict[str, Value] = {"provider": "scripted", "name": "scripted", "max_tokens": 8192}
 """A script has no limit; the key is every model's."""
@@ -56,7 +59,7 @@ class Record:
     """What the gateway told of one platform while it ran."""
 
     events: list[Envelope] = field(default_factory=list[Envelope])
-    ended: RunEnded | None = None
+    ended: list[RunEnded] = field(default_factory=list[RunEnded])
 
 
 def main(options: Options) -> int:
@@ -67,6 +70,7 @@ def main(options: Options) -> int:
 
 
 def _refuse_nonsense(options: Options) -> None:
+    read(options.say)
     if options.json and not options.headless:
         msg = "--json goes with --headless: the terminal cannot show both"
         raise UsageError(msg)
@@ -127,7 +131,11 @@ async def _played(options: Options, folder: Path) -> int:
             sys.stdout.write(json.dumps(printed, ensure_ascii=False, indent=2) + "\n")
         elif options.headless:
             sys.stdout.writelines(f"{line}\n" for line in map(summary, stages))
-    return 0 if all(record.ended and record.ended.failure is None for record in records.values()) else 1
+    return (
+        0
+        if all(record.ended and all(ended.failure is None for ended in record.ended) for record in records.values())
+        else 1
+    )
 
 
 def _refuse_long_messages(options: Options, stages: Sequence[Stage]) -> None:
@@ -148,21 +156,55 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
             events.append(what)
             return
         record = records[Address.from_key(what.conversation).platform]
-        record.ended, record.events = what, events
-        if all(each.ended for each in records.values()):
-            stop.set()
+        record.ended.append(what)
+        record.events += events
+        for each in people:
+            each.wake()
+
+    people = [People(stage, _users(options), lambda record=records[stage.name]: len(record.ended)) for stage in stages]
+    question, refused = read(options.say), list[str]()
+
+    def put() -> None:
+        for each in people:
+            ask(each.stage, question, shared=each.shared)
 
     parts = app.assemble(app.configure(configuration))
-    question = os.fsencode(options.say).decode("utf-8", errors="replace")  # as typed, whatever the locale makes of it
     async with anyio.create_task_group() as tasks:
+
+        def refuses(platform: str) -> bool:
+            if any(record.ended for record in records.values()) or runs:
+                return False  # somebody of the script gave it
+            refused.append(platform)
+            tasks.cancel_scope.cancel()
+            return True
+
+        parts = replace(parts, platforms=tuple(_listening(each, refuses) for each in parts.platforms))
         tasks.start_soon(lambda: app.serve(parts, watch=watch, ready=connected.set, stop=stop))
         await connected.wait()
+        tasks.start_soon(_act, people, stop)
         if options.headless:
-            for stage in stages:
-                stage.ask(question)
+            put()
         else:
-            await Screen(stages, options.save_svg).show(question, until=stop)
+            await Screen(stages, options.save_svg).show(put, until=stop)
+    if refused:
+        raise refusal(refused[0], question)
     return records
+
+
+async def _act(people: Sequence[People], stop: anyio.Event) -> None:
+    """Let everybody do what they do, and end when that is done, and all is answered."""
+    async with anyio.create_task_group() as tasks:
+        for each in people:
+            tasks.start_soon(each.act)
+    stop.set()
+
+
+def _listening(platform: Platform, refuses: Callable[[str], bool]) -> Platform:
+    return replace(platform, adapter=Listening(adapter=platform.adapter, refuses=lambda: refuses(platform.name)))
+
+
+def _users(options: Options) -> tuple[ScriptedUser, ...]:
+    return () if options.script is None else script.read(options.script).users
 
 
 def _configuration(options: Options, stages: Sequence[Stage], folder: Path) -> str:
@@ -196,7 +238,7 @@ def _model(options: Options) -> dict[str, Value]:
 def tool_table(options: Options, folder: Path) -> str:
     """The table of the tools: those of the script, and of the built-in ones whose names it leaves free."""
     files: dict[str, Value] = {"files": str(folder / "files")}
-    if options.script is None or not (tools := read(options.script).tools):
+    if options.script is None or not (tools := script.read(options.script).tools):
         return table("tools", files)
     enabled = [name for name in _enabled() if name not in {tool.name for tool in tools}]
     return table("tools", files | {"enable": enabled, "script": str(options.script.absolute())})
@@ -207,7 +249,7 @@ def _enabled() -> Sequence[str]:
 
 
 def _report(options: Options, stage: Stage, record: Record) -> JsonObject:
-    bubbles = record.ended.bubbles if record.ended else ()
+    bubbles = [bubble for ended in record.ended for bubble in ended.bubbles]
     taken = {} if options.faults is None else {"deleted": [printed(stage, message) for message in stage.taken()]}
     return {
         "platform": stage.name,
@@ -219,5 +261,5 @@ def _report(options: Options, stage: Stage, record: Record) -> JsonObject:
         ],
         "calls": stage.calls(),
         "events": [json.loads(to_json(envelope)) for envelope in record.events],
-        "end": record.ended.reason if record.ended else None,
+        "end": record.ended[-1].reason if record.ended else None,
     }

@@ -1,7 +1,7 @@
 """The terminal as a chat window: shows the conversation while it grows, from what the platform was told."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
+from gateway.cli.entity import marked
 from gateway.cli.stage import Shown, Stage, seen
 from gateway.error import DragomanError, UsageError
 
@@ -39,13 +40,12 @@ class Screen:
         self._printed: set[tuple[str, str]] = set()
         self._changed = anyio.Event()
 
-    async def show(self, question: str, *, until: anyio.Event) -> None:
-        """Ask, and show what comes until the event is set."""
+    async def show(self, ask: Callable[[], object], *, until: anyio.Event) -> None:
+        """Have it asked, and show what comes until the event is set."""
         unsubscribe = [stage.subscribe(self._wake) for stage in self._stages]
         started = anyio.current_time()
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
-            for stage in self._stages:
-                stage.ask(question)
+            ask()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._end, until, tasks.cancel_scope)
                 while True:
@@ -84,7 +84,7 @@ class Screen:
         bot = message.author == "bot"
         name, place = "dragoman" if bot else "ada", f" on {stage.name}" if len(self._stages) > 1 else ""
         note = " is writing" if bot and live else ""
-        body: RenderableType = _markdown(seen(stage, message)) if bot else Text(message.text)
+        body = _body(stage, message) if bot else Text(message.text)
         return Panel(
             body,
             title=f"[b]{name}[/b]{place}{note}",
@@ -142,6 +142,12 @@ def _write(picture: Path, content: str) -> None:
 
 def _complaint(picture: Path, error: OSError) -> str:
     return f"--save-svg {picture}: cannot be written: {error.strerror}"
+
+
+def _body(stage: Stage, message: Shown) -> RenderableType:
+    """What the bot said; Markdown where it is not entities that mark it up."""
+    text = seen(stage, message)
+    return _markdown(text) if message.entities is None else marked(text, message.entities)
 
 
 def _markdown(text: str) -> Markdown:

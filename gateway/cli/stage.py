@@ -3,11 +3,11 @@
 What ``play`` shows and prints comes from here, from what the platform was told, and not from our own events.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gateway.cli.table import Value
 from gateway.event import JsonObject
@@ -42,7 +42,7 @@ class Shown(Protocol):
         ...
 
     @property
-    def entities(self) -> object:
+    def entities(self) -> Sequence[Mapping[str, object]] | None:
         """What marks the text up, or none."""
         ...
 
@@ -57,8 +57,20 @@ class Stage(Protocol):
         """The platform's table in a configuration; its secrets go into the folder."""
         ...
 
-    def ask(self, text: str) -> str:
-        """Let somebody ask the bot; the id of the message."""
+    def press(self, who: Literal["ada", "bob"], message_id: str, data: str, *, stale: bool = False) -> None:
+        """Let somebody press the button of a message; ``stale``: also one that it had once."""
+        ...
+
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
+        """What is on a message's buttons, and their data."""
+        ...
+
+    def ask(self, text: str, *, who: Literal["ada", "bob"] = "ada", shared: bool = False) -> str:
+        """Let somebody ask the bot; the id of the message.
+
+        Raises:
+            ValueError: the platform's client does not send that.
+        """
         ...
 
     def messages(self) -> list[Any]:
@@ -101,4 +113,4 @@ def printed(stage: Stage, message: Shown) -> JsonObject:
         "edited": message.edited,
         "thread": message.thread,
     }
-    return report if message.entities is None else report | {"entities": message.entities}
+    return report if message.entities is None else report | {"entities": list(message.entities)}

@@ -45,7 +45,8 @@ def expect(path: Path) -> None:
         StoreError: it is not there, or not ours to write to.
     """
     if not os.access(path, os.R_OK | os.W_OK):
-        why = "may not be written to by this user" if os.access(path, os.F_OK) else "is not there"
+        there = os.access(path, os.F_OK)
+        why = "may not be written to by this user" if there else "is not there: the gateway has to have run once"
         msg = f"{path}: the store {why}; ask as the gateway's user, in its working folder or with its --config"
         raise StoreError(msg)
 

@@ -2,7 +2,7 @@
 
 All chats are written to at the same time, at the pace of a model, one answer after the other until some minutes of
 writing have come out in each. What delivers is what ships. The judge is the loopback server's own rate limit; it
-refuses nothing. The same figures come out on every machine.
+refuses nothing. The same figures come out in every run on one machine.
 
 Slack: sixty chats in one workspace have more to say than all its posts can hold, so they wait for each other; ten have
 room to post, and too few edits to show each bubble as it grows. Discord and Telegram: sixty chats would like to show

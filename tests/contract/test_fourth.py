@@ -36,11 +36,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(site: Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python with that folder in front; -P keeps the working folder from standing before it."""
+    """Run Python with that folder in front, then this checkout; -P keeps the working folder from standing before it."""
+    path = os.pathsep.join([str(site), str(ROOT)])
     return subprocess.run(
         [sys.executable, "-P", *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         timeout=280,

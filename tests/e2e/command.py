@@ -17,14 +17,19 @@ from adapters.loopback.slack.venue import SlackVenue
 from adapters.loopback.venue import Value, Venue
 from gateway.cli.table import table
 
+ROOT = Path(__file__).parents[2]
 DRAGOMAN = Path(sys.executable).parent / "dragoman"
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Ours without the keys and tokens that a developer may have set, and with warnings as errors."""
+    """Ours without the keys and tokens that a developer may have set, with warnings as errors, and with this checkout.
+
+    The command's environment may be another checkout's.
+    """
     names = ("ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN")
     kept = {name: value for name, value in os.environ.items() if name not in names}
-    return kept | {"PYTHONWARNINGS": "error", "NO_COLOR": "1"} | dict(extra or {})
+    own = {"PYTHONWARNINGS": "error", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
+    return kept | own | dict(extra or {})
 
 
 def dragoman(

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.e2e.command import DRAGOMAN, dragoman, environment, play
 
 SLACK = '[slack]\nallow_users = ["U1"]\n'
 GOLDEN = Path(__file__).parent.parent / "golden"
+COMMANDS = ("run", "pair", "play", "chunk", "events")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_a_picture_that_is_there_stays_until_there_is_another(tmp_path: Path) ->
     [
         ('bot_token = "env:xoxb-SECRET1"', "dragoman.toml:2: bot_token in [slack]: name where the secret is"),
         ('bot_token = "file:xoxb-SECRET1"\napp_token = "file:app"', "the file xoxb-… cannot be read"),
-        ('allow_users = "xoxb-SECRET1"', "not 'xoxb-…'"),
+        ('allow_users = "xoxb-SECRET1"', 'write a list: ["xoxb-…"]'),
         ('allow_users = ["xapp-1-SECRET1"]\napp_token = "file:nowhere"', '"xapp-…" in allow_users is not an id'),
         ('base_url = "https://ada:SECRET1@host/"', "without a user and a password"),
         ('"sk-ant-SECRET1" = 1', "unknown key 'sk-ant-…'"),
@@ -298,7 +300,38 @@ def test_an_interrupt_while_it_loads_ends_it_with_130_and_no_traceback(tmp_path:
 
 
 def test_help_is_there_for_each_command(tmp_path: Path) -> None:
-    for command in ("run", "play", "chunk", "events"):
-        done = dragoman(command, "--help", cwd=tmp_path)
+    for arguments in (("-h",), *((command, way) for command in COMMANDS for way in ("--help", "-h"))):
+        done = dragoman(*arguments, cwd=tmp_path)
         assert done.returncode == 0
         assert "Usage: dragoman" in done.stdout
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    done = dragoman("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"dragoman {version('dragoman')}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("play", "--on", "discrod"), "'discrod' is not known, did you mean 'discord'?"),
+        (("play", "--on", "irc"), "'irc' is not known; known are slack, discord, telegram, all"),
+        (("play", "--model", "gpt"), "'gpt' is not known; known are scripted, anthropic"),
+        (("play", "--model", "antropic"), "'antropic' is not known, did you mean 'anthropic'?"),
+        (("chunk", "--unit", "UTF-16"), "'UTF-16' is not known, did you mean 'utf16'?"),
+        (("play", "Discord"), "play takes no 'Discord': a platform is named with --on discord"),
+        (("play", "Hello?"), "play takes no 'Hello?': a question is asked with --say"),
+    ],
+)
+def test_a_name_that_is_not_known_is_told_with_those_that_are(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    done = dragoman(*arguments, cwd=tmp_path, extra={"COLUMNS": "200"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_names_may_be_written_in_capitals(tmp_path: Path) -> None:
+    on = ("--on", "Discord", "--model", "Scripted", "--pace", "0", "--time-scale", "60", "--headless")
+    done = dragoman("play", *on, cwd=tmp_path)
+    assert (done.returncode, "calls to Discord" in done.stdout) == (0, True)

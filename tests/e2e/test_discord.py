@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -55,6 +56,9 @@ from gateway.operation import (
     UnmarkWaiting,
     Unreachable,
 )
+from gateway.payload import mapping
+from gateway.stores.sqlite import Settings as StoreSettings
+from gateway.stores.sqlite import create as open_store
 
 POST, PATCH = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
@@ -396,6 +400,29 @@ async def test_an_interaction_waits_behind_no_message(discord: LoopbackDiscord, 
         await inbox.holds(2)
 
 
+async def test_many_questions_at_once_are_each_deferred_within_one_and_a_half_seconds(
+    discord: LoopbackDiscord, adapter: Adapter, tmp_path: Path
+) -> None:
+    """In real time, as Discord counts, and with the store that gateways have."""
+    async with open_store(StoreSettings(path=str(tmp_path / "store.db"))) as store:
+
+        async def receive(inbound: Inbound) -> bool:
+            return await store.ingest(inbound) is not None
+
+        ready = anyio.Event()
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(adapter.run, receive, ready.set)
+                await ready.wait()
+                for number in range(200):
+                    discord.command(ADA, (GENERAL, PROJECTS)[number % 2], "ask", {"text": "what?"})
+                    discord.say(ADA, GENERAL, "and what else?")
+                await discord.until(lambda: all(each.state != "waiting" for each in discord.interactions))
+                tasks.cancel_scope.cancel()
+    assert {each.state for each in discord.interactions} == {"deferred"}
+    assert max(each.latency or 0 for each in discord.interactions) < 1.5
+
+
 async def test_what_was_stored_too_late_is_not_deferred(
     discord: LoopbackDiscord, adapter: Adapter, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -675,8 +702,36 @@ async def test_a_connection_that_says_nothing_any_more_is_left(
     ids=str,
 )
 async def test_a_malformed_dispatch_ends_nothing(
-    discord: LoopbackDiscord, adapter: Adapter, event: str, data: dict[str, object]
+    discord: LoopbackDiscord, adapter: Adapter, event: str, data: dict[str, object], caplog: pytest.LogCaptureFixture
 ) -> None:
+    await ends_nothing(discord, adapter, event, data)
+    assert "the connection to Discord broke" not in caplog.text
+
+
+@pytest.mark.parametrize("data", [None, [{"id": "7"}], "words", 7], ids=repr)
+@pytest.mark.parametrize(
+    "event",
+    [
+        "MESSAGE_CREATE",
+        "MESSAGE_UPDATE",
+        "MESSAGE_DELETE",
+        "MESSAGE_DELETE_BULK",
+        "INTERACTION_CREATE",
+        "GUILD_CREATE",
+        "CHANNEL_CREATE",
+        "THREAD_LIST_SYNC",
+        "NOT_AN_EVENT",
+    ],
+)
+async def test_a_dispatch_whose_payload_is_no_object_ends_nothing(
+    discord: LoopbackDiscord, adapter: Adapter, event: str, data: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    await ends_nothing(discord, adapter, event, data)
+    assert "the connection to Discord broke" not in caplog.text
+
+
+async def ends_nothing(discord: LoopbackDiscord, adapter: Adapter, event: str, data: object) -> None:
+    """What is said behind a dispatch is received by the same session, and over the same connection."""
     inbox = Inbox()
     async with running(adapter, inbox):
         before = [each.id for each in discord.sessions]
@@ -746,7 +801,9 @@ async def test_what_is_no_number_leaves_the_rest_of_a_dispatch_readable(
         discord.say(ADA, ADA_DM, "hello")
         await inbox.holds(1)
         said = next(each for each in reversed(discord.sessions[0].dispatches) if each.event == "MESSAGE_CREATE")
-        discord.push("MESSAGE_CREATE", {**said.data, "id": "1290000000000000001", "content": "odd", "tts": odd})
+        discord.push(
+            "MESSAGE_CREATE", {**mapping(said.data), "id": "1290000000000000001", "content": "odd", "tts": odd}
+        )
         await inbox.holds(2)
     assert inbox.texts == ["hello", "odd"]
 

@@ -136,8 +136,8 @@ async def test_the_real_client_is_told_who_members_are_with_their_flags(monkeypa
                 assert {member.name for member in bot.guilds[0].members} == {"ada", "bob", "dragoman"}
                 platform.say(ADA, GENERAL, "hi")
                 await platform.until(lambda: platform.sessions[0].last("MESSAGE_CREATE"))
-                member = platform.sessions[0].last("MESSAGE_CREATE").data["member"]
-                assert cast("Payload", member)["flags"] == 0
+                said = cast("Payload", platform.sessions[0].last("MESSAGE_CREATE").data)
+                assert cast("Payload", said["member"])["flags"] == 0
 
 
 async def test_the_real_client_answers_a_message(platform: LoopbackDiscord) -> None:

@@ -64,9 +64,24 @@ async def test_a_stranger_who_is_paired_while_the_gateway_runs_is_answered_also_
             slack.say("U2", "D2", "still?")
             assert [message.text for message in await shown(slack, "D2", 3)][1:] == ["Yes.", "Yes."]
             assert "slack U2 (T1): paired for" in (await pair(tmp_path, "--list")).stdout
-            assert (await pair(tmp_path, "--revoke", "slack", "U2")).stdout == "slack U2 (T1) is paired no more\n"
+            assert (await pair(tmp_path, "--revoke", "Slack", "U2")).stdout == "slack U2 (T1) is paired no more\n"
             slack.say("U2", "D2", "no more?")
             code_in((await shown(slack, "D2", 4))[-1])
+
+
+async def test_who_is_not_paired_is_not_revoked_and_an_unknown_platform_is_named_with_what_was_meant(
+    tmp_path: Path,
+) -> None:
+    async with LoopbackSlack(workspace=WORKSPACE, time_scale=20) as slack:
+        write_configuration(tmp_path, slack, YES)
+        async with running(tmp_path, slack):
+            for platform, status, said in (
+                ("discrod", 2, "'discrod' is no platform, did you mean 'discord'?"),
+                ("irc", 2, "'irc' is no platform; known are slack, discord, telegram"),
+                ("Slack", 1, "U2 is not paired on slack: --list shows who is"),
+            ):
+                done = await pair(tmp_path, "--revoke", platform, "U2")
+                assert (done.returncode, done.stdout, done.stderr) == (status, "", f"dragoman: {said}\n")
 
 
 async def test_a_kill_between_the_code_and_its_confirmation_changes_nothing(tmp_path: Path) -> None:
@@ -123,7 +138,7 @@ async def test_where_pairing_is_off_a_stranger_hears_nothing_and_the_operator_is
         ((), 2, "name a code, or --list, or --revoke PLATFORM USER"),
         (("CDFG-HJKM", "--list"), 2, "name a code, or --list"),
         (("ABCD",), 2, "'ABCD' is no pairing code: they are 8 of CDFG"),
-        (("CDFG-HJKM",), 1, "dragoman.db: the store is not there; ask as the gateway's user, in its working folder"),
+        (("CDFG-HJKM",), 1, "dragoman.db: the store is not there: the gateway has to have run once; ask as"),
         (("--list", "--config", "absent.toml"), 2, "absent.toml: cannot be read"),
     ],
 )

@@ -206,9 +206,56 @@ def test_an_empty_answer_is_told_too(tmp_path: Path) -> None:
     assert answers(play(tmp_path, "--script", "answer.md", "--time-scale", "60")) == ["(The model gave no answer.)"]
 
 
-def test_an_empty_mention_gets_an_answer(tmp_path: Path) -> None:
-    (tmp_path / "answer.md").write_text("Yes?", encoding="utf-8")
-    assert answers(play(tmp_path, "--say", "", "--script", "answer.md", "--time-scale", "60")) == ["Yes?"]
+def assert_refused_in_a_line(folder: Path, *arguments: str) -> str:
+    """What was said instead; it names the option."""
+    done = dragoman("play", "--time-scale", "60", *arguments, cwd=folder)
+    assert (done.returncode, done.stdout.strip()) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("dragoman: --say")
+    return line
+
+
+@pytest.mark.parametrize("platform", [*LONGEST, "all"])
+@pytest.mark.parametrize("shown", [("--headless",), ()], ids=["headless", "terminal"])
+def test_a_question_of_which_nothing_can_be_seen_is_refused_in_a_line(
+    platform: str, shown: tuple[str, ...], tmp_path: Path
+) -> None:
+    for question in ("", " \n", "\u200b\u2028"):
+        assert "empty" in assert_refused_in_a_line(tmp_path, "--on", platform, "--say", question, *shown)
+
+
+@pytest.mark.parametrize(
+    ("platform", "question"),
+    [
+        *(("slack", word) for word in ("new", "stop", "status", " Help ")),
+        *(("telegram", word) for word in ("/new", "/stop", "/status", "/help", "/start 1")),
+        ("all", "help"),
+        ("all", "/help"),
+    ],
+)
+@pytest.mark.parametrize("shown", [("--headless",), ()], ids=["headless", "terminal"])
+def test_a_command_starts_no_answer_and_is_refused_in_a_line(
+    platform: str, question: str, shown: tuple[str, ...], tmp_path: Path
+) -> None:
+    line = assert_refused_in_a_line(tmp_path, "--on", platform, "--say", question, *shown)
+    assert "is a command" in line
+
+
+def test_a_question_that_no_client_sends_is_refused_in_a_line(tmp_path: Path) -> None:
+    for platform in ("discord", "all"):
+        line = assert_refused_in_a_line(tmp_path, "--on", platform, "--say", "w" * 6_001)
+        assert "6000 characters" in line
+
+
+@pytest.mark.parametrize(("platform", "length"), [("slack", 20_000), ("discord", 6_000), ("telegram", 20_000)])
+def test_a_long_question_is_asked_as_the_platforms_client_sends_it(platform: str, length: int, tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text("Yes.", encoding="utf-8")
+    question = ("word " * length)[: length - 1] + "."
+    played = play(tmp_path, "--on", platform, "--say", question, "--script", "answer.md", "--time-scale", "60")
+    said = [message["text"] for message in played["messages"] if message["author"] == "user"]
+    assert answers(played) == ["Yes."]
+    assert sum(text.count("word") for text in said) == pytest.approx(length / 5, abs=len(said))
+    assert len(said) == (5 if platform == "telegram" else 1)
 
 
 def test_what_the_model_writes_pings_nobody_and_arrives_as_text(tmp_path: Path) -> None:
@@ -247,6 +294,20 @@ def test_the_terminal_shows_the_conversation(tmp_path: Path) -> None:
     assert "Low water is at six." in done.stdout
     assert "0 refused" in done.stdout
     assert done.stderr == ""
+
+
+def test_the_terminal_shows_what_telegram_was_told(tmp_path: Path) -> None:
+    code = "def f(x):\n    if __name__ == '__main__':\n        return '**' * x  # 2_3_4\n\n\n    return None"
+    lists = "1. one\n2. two\n\n- a\n  - b\n- c"
+    table = "| a | b |\n|---|---|\n| a long cell | 2 |"
+    answer = f"# Head\n\n{lists}\n\n```python\n{code}\n```\n\n> quoted `__x__`\n\n{table}\n\nSee \\*this\\*."
+    (tmp_path / "answer.md").write_text(answer, encoding="utf-8")
+    options = ("--on", "telegram", "--say", "?", "--script", "answer.md", "--time-scale", "60", "--pace", "0")
+    (told,) = answers(play(tmp_path, *options))
+    done = dragoman("play", *options, cwd=tmp_path, extra={"COLUMNS": "100"})
+    lines = [line[2:-2].rstrip() for line in done.stdout.split("─ dragoman ")[1].splitlines() if line.startswith("│")]
+    assert lines == told.splitlines()
+    assert all(line in lines for line in code.splitlines())
 
 
 def test_a_real_model_is_asked_as_the_users_own_configuration_says(tmp_path: Path) -> None:

@@ -88,10 +88,48 @@ async def shown(telegram: LoopbackTelegram, *texts: str) -> list[Message]:
     return telegram.messages(author="bot")
 
 
+NEXT = "Well"
+
+
+async def at_rest(telegram: LoopbackTelegram, *texts: str, chat: int = ADA) -> list[Message]:
+    """The bot's messages, when a further question has been answered behind these; without that answer."""
+    await shown(telegram, *texts)
+    telegram.say(ADA, chat, "and?", mention=True)
+    *before, _ = await shown(telegram, *texts, NEXT)
+    return before
+
+
+def answering(*texts: str, pace: float = 0.0) -> Model:
+    """A model that says these, and then always the same."""
+    return Model([*map(whole, texts), whole(NEXT)], pace=pace)
+
+
 async def test_l07_an_answer_of_one_word_is_shown_once(telegram: LoopbackTelegram) -> None:
-    async with gateway(telegram, Model([whole(case("L07")["input"]["stream"][0])])):
+    """Nothing is edited that stands there already, so that there is nothing to refuse."""
+    refusal = case("L07")["input"]["script"]["editMessageText"]
+    telegram.fail_next("editMessageText", refusal["description"], error_code=refusal["error_code"])
+    async with gateway(telegram, answering(case("L07")["input"]["stream"][0])):
         telegram.say(ADA, ADA, "go")
         await shown(telegram, "Yep.")
+        assert telegram.calls.of("editMessageText") == []
+        await at_rest(telegram, "Yep.")
+
+
+@pytest.mark.parametrize("error_code", [0, 500])
+async def test_l07_an_edit_that_is_refused_since_it_was_made_before_is_no_error(
+    telegram: LoopbackTelegram, error_code: int
+) -> None:
+    """Nobody heard of the first one, so it is sent once more."""
+    refusal = case("L07")["input"]["script"]["editMessageText"]["description"]
+    text = " ".join(f"word{number}" for number in range(40)) + "."
+    async with gateway(telegram, answering(text, pace=0.02)):
+        telegram.lose_answer_next("editMessageText", error_code=error_code)
+        telegram.say(ADA, ADA, "go")
+        await shown(telegram, text)
+        await telegram.until(
+            lambda: [call for call in telegram.calls.of("editMessageText") if refusal in str(call.error)]
+        )
+        await at_rest(telegram, text)
 
 
 async def test_l08_a_message_that_is_deleted_while_it_grows_is_edited_no_more_and_shown_anew(
@@ -99,13 +137,13 @@ async def test_l08_a_message_that_is_deleted_while_it_grows_is_edited_no_more_an
 ) -> None:
     assert "message to edit not found" in case("L08")["input"]["script"]["edit#4"]
     text = " ".join(f"word{number}" for number in range(100)) + "."
-    async with gateway(telegram, Model([whole(text)], pace=0.005)):
+    async with gateway(telegram, answering(text, pace=0.005)):
         telegram.say(ADA, ADA, "go")
         (first,) = await telegram.until(
             lambda: [each for each in telegram.messages(author="bot") if len(each.edits) == 2]
         )
         telegram.delete(ADA, first.id)
-        (second,) = await shown(telegram, text)
+        (second,) = await at_rest(telegram, text)
     assert second.id != first.id
     assert len([call for call in telegram.calls.of("editMessageText") if call.error]) <= 1
 
@@ -113,9 +151,9 @@ async def test_l08_a_message_that_is_deleted_while_it_grows_is_edited_no_more_an
 async def test_l09_a_post_whose_answer_is_lost_is_repeated_and_marked(telegram: LoopbackTelegram) -> None:
     """The case would not repeat it. On Telegram nobody can say whether it arrived, so the design does, and says so."""
     telegram.lose_answer_next("sendMessage", error_code=0)
-    async with gateway(telegram, Model([whole("Yes.")])):
+    async with gateway(telegram, answering("Yes.")):
         telegram.say(ADA, ADA, "go")
-        await shown(telegram, "Yes.", MAY_BE_A_REPEAT, "Yes.")
+        await at_rest(telegram, "Yes.", MAY_BE_A_REPEAT, "Yes.")
 
 
 async def test_l12_what_is_shown_as_plain_text_is_the_source(telegram: LoopbackTelegram) -> None:
@@ -139,11 +177,11 @@ async def test_l13_a_rate_limit_on_an_edit_costs_no_formatting(telegram: Loopbac
 
 
 async def test_l20_the_answer_to_a_question_that_was_deleted_is_shown(telegram: LoopbackTelegram) -> None:
-    async with gateway(telegram, Model([whole("Yes.")], pace=0.2)):
+    async with gateway(telegram, answering("Yes.", pace=0.2)):
         asked = telegram.say(ADA, GROUP, "go", mention=True)
         await telegram.until(lambda: not telegram.pending)
         telegram.delete(GROUP, asked.id)
-        await shown(telegram, "Yes.")
+        await at_rest(telegram, "Yes.", chat=GROUP)
 
 
 async def test_l31_a_command_whose_message_is_changed_is_obeyed_once(telegram: LoopbackTelegram) -> None:
@@ -159,12 +197,25 @@ async def test_l31_a_command_whose_message_is_changed_is_obeyed_once(telegram: L
         await shown(telegram, help_, "Yes.")
 
 
+async def test_l32_a_message_that_waits_is_answered_as_it_was_edited(telegram: LoopbackTelegram) -> None:
+    before, _ = case("L32")["input"]["steps"]
+    model = Model([whole("Yes, a while."), whole("Listed."), whole(NEXT)], pace=0.1)
+    async with gateway(telegram, model):
+        telegram.say(ADA, ADA, "one")
+        waiting = telegram.say(ADA, ADA, before)
+        await telegram.until(lambda: not telegram.pending)
+        telegram.edit(ADA, waiting.id, "list the old notes")
+        await at_rest(telegram, "Yes, a while.", "Listed.")
+    assert len(model.requests) == 3
+    assert model.requests[1].messages[-1].text == f"<{ADA}> list the old notes"
+
+
 async def test_l34_a_paste_is_answered_once(telegram: LoopbackTelegram) -> None:
-    model = Model([whole("Long.")])
+    model = answering("Long.")
     async with gateway(telegram, model):
         telegram.paste(ADA, ADA, "🙂" * 2048 + "and so on")
-        await shown(telegram, "Long.")
-    assert len(model.requests) == 1
+        await at_rest(telegram, "Long.")
+    assert len(model.requests) == 2
     assert model.requests[0].messages[-1].text.endswith("🙂and so on")
 
 
@@ -189,11 +240,11 @@ async def test_l37_the_answer_to_a_topic_that_was_deleted_is_shown_beside_it(tel
 
 
 async def test_m04_an_album_is_answered_once(telegram: LoopbackTelegram) -> None:
-    model = Model([whole("Three.")])
+    model = answering("Three.")
     async with gateway(telegram, model):
         telegram.album(ADA, ADA, ["compare these", "", "this one is new"])
-        await shown(telegram, "Three.")
-    assert len(model.requests) == 1
+        await at_rest(telegram, "Three.")
+    assert len(model.requests) == 2
     said = model.requests[0].messages[-1].text
     assert said.count("[photo") == 3
     assert said.index("compare these") < said.index("photo 2") < said.index("photo 3") < said.index("this one is new")

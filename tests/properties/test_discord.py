@@ -14,12 +14,10 @@ from adapters.discord.escape import plain
 from adapters.discord.markup import LIMIT, content, fits
 from adapters.discord.outcome import Answer, outcome
 from adapters.discord.render import render
-from adapters.discord.table import columns
 from gateway.address import Address
 from gateway.inbound import CommandReceived, MessageDeleted, MessageEdited, MessageReceived, Ticket, from_json, to_json
 from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, RateLimited
 from gateway.payload import mapping
-from gateway.width import width
 from tests.properties.markdown import WORD, Document, model_document, nasty_document
 from tests.unit.adapters.discord.payload import ME, direct, interaction, mention, message, places
 
@@ -236,21 +234,6 @@ def test_every_message_wakes_nobody_and_shows_no_preview(
         assert (body["allowed_mentions"], body["flags"]) == ({"parse": []}, 4)
         assert call.fits is (len(call.text or "") <= LIMIT)
         assert call == render(operation)
-
-
-CELLS = st.lists(st.lists(st.text(max_size=40), min_size=1, max_size=4), min_size=1, max_size=5)
-
-
-@given(CELLS)
-def test_the_columns_of_a_table_begin_below_each_other(rows: list[list[str]]) -> None:
-    rows = [[" ".join(cell.replace("│", "").split()) for cell in row] for row in rows]
-    short = [row for row in rows if all(width(cell) <= 30 for cell in row)]
-    lines = columns(short) if short else []
-    starts = [[width(part) for part in line.split("│")[:-1]] for line in (*lines[:1], *lines[2:])]
-    for start in starts:
-        for other in starts:
-            shared = min(len(start), len(other))
-            assert start[:shared] == other[:shared]
 
 
 # What comes back.

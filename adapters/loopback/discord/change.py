@@ -1,6 +1,5 @@
 """What can change on a loopback Discord, as observers are told it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adapters.loopback.discord.interaction import Interaction
@@ -105,7 +104,7 @@ class Dispatched:
     session: str
     seq: int
     event: str
-    data: Mapping[str, object] = field(repr=False)
+    data: object = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

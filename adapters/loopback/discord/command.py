@@ -14,6 +14,8 @@ DAY = 86_400.0
 
 _NAME = re.compile(r"[-_'\w]{1,32}")
 _MOST_OPTIONS, _MOST_CHOICES, _MOST_CHOICE = 25, 25, 100
+_LONGEST_TEXT = 6_000
+"""Characters of a text that a user fills in, where the option does not say less."""
 _SUB_COMMANDS = frozenset({1, 2})
 _TYPES: Mapping[type, int] = {str: 3, bool: 5, int: 4, float: 10}
 _FORM = interaction_rule.COMMAND_FORM
@@ -83,7 +85,7 @@ def read_options(command: Command, options: Mapping[str, object]) -> list[dict[s
     """What a user filled in, as it goes over the wire.
 
     Raises:
-        ValueError: the command has no such option, or one that it needs is missing.
+        ValueError: the command has no such option, or one that it needs is missing, or a text is too long for it.
     """
     offered = {str(each["name"]): each for each in _items(command.get("options"))}
     missing = [name for name, each in offered.items() if each.get("required") is True and name not in options]
@@ -95,6 +97,10 @@ def read_options(command: Command, options: Mapping[str, object]) -> list[dict[s
         kind = offered[name].get("type")
         if kind in _TYPES.values() and _TYPES.get(type(value)) != kind:
             msg = f"the option {name} of /{command['name']} is of type {kind}, not {type(value).__name__}"
+            raise ValueError(msg)
+        most = offered[name].get("max_length", _LONGEST_TEXT)
+        if isinstance(value, str) and isinstance(most, int) and len(value) > most:
+            msg = f"the option {name} of /{command['name']} has room for {most} characters, not for {len(value)}"
             raise ValueError(msg)
         filled.append({"name": name, "type": kind, "value": value})
     return filled

@@ -274,7 +274,7 @@ class LoopbackDiscord:
 
     # What the platform does.
 
-    def push(self, event: str, data: Mapping[str, object]) -> None:
+    def push(self, event: str, data: object) -> None:
         """Dispatch anything to every session as it is."""
         for session in tuple(self.sessions):
             self._shard.dispatch(session, event, data)

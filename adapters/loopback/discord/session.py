@@ -1,6 +1,5 @@
 """What one client is told, and what it has still to be told when it comes back. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -10,12 +9,12 @@ class Dispatch:
 
     seq: int
     event: str
-    data: Mapping[str, object] = field(repr=False)
+    data: object = field(repr=False)
     text: str | None = None
 
     def to_wire(self) -> str | dict[str, object]:
         """The frame: its JSON, or its text."""
-        return self.text or {"op": 0, "s": self.seq, "t": self.event, "d": dict(self.data)}
+        return self.text or {"op": 0, "s": self.seq, "t": self.event, "d": self.data}
 
 
 class Session:
@@ -37,7 +36,7 @@ class Session:
         """The number of the newest dispatch; 0 before the first."""
         return len(self.dispatches)
 
-    def add(self, event: str, data: Mapping[str, object], text: str | None = None) -> Dispatch:
+    def add(self, event: str, data: object, text: str | None = None) -> Dispatch:
         """Number a dispatch and keep it."""
         dispatch = Dispatch(seq=self.seq + 1, event=event, data=data, text=text)
         self.dispatches.append(dispatch)

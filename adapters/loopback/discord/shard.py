@@ -156,7 +156,7 @@ class Shard:
             for event, data in self._events.of(change, session.intents):
                 self.dispatch(session, event, data)
 
-    def dispatch(self, session: Session, event: str, data: Frame, text: str | None = None) -> None:
+    def dispatch(self, session: Session, event: str, data: object, text: str | None = None) -> None:
         """Number an event, and send it, or a text in its place, to where the session is connected."""
         dispatch = session.add(event, data, text)
         self.send(session, dispatch)

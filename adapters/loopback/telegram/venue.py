@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from adapters.loopback.telegram.answer import RefusedError
 from adapters.loopback.telegram.entity import Entity
 from adapters.loopback.telegram.loopback import LoopbackTelegram
 from adapters.loopback.telegram.message import Message
@@ -52,8 +53,15 @@ class TelegramVenue:
         }
 
     def ask(self, text: str) -> str:
-        """See ``Venue``."""
-        return self.say(text, where="direct")
+        """See ``Venue``. A client cuts what is too long for one message."""
+        try:
+            pasted = self._telegram.paste(ADA.id, ADA.id, text)
+        except RefusedError as error:
+            raise ValueError(str(error)) from error
+        if not pasted:
+            msg = "nothing of it can be seen"
+            raise ValueError(msg)
+        return str(pasted[0].id)
 
     def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
         """See ``Venue``."""

@@ -93,21 +93,62 @@ def test_a_space_counts_as_its_channels_and_its_ids_are_looked_at_too() -> None:
         return warnings(allow, users=USERS, channels=CHANNELS, spaces=SPACES)
 
     assert told("G1") == ()
-    (name,) = told("my guild")
+    _, name = told("my guild")
     assert name == '"my guild" in allow_guilds is not an id and allows nothing: names do not count. Look at the guild.'
     (empty,) = told()
     assert "allow_channels and allow_guilds are empty. Look at the channel. Look at the guild." in empty
 
 
 def test_a_name_is_said_to_be_no_id() -> None:
-    told = warnings(rule(("@ada", "U1", "U1 or so", "*"), ("#general",)), users=USERS, channels=CHANNELS)
+    told = warnings(rule(("@ada", "U1", "U1 or so", "*"), ("#general", "C1")), users=USERS, channels=CHANNELS)
     assert [line.split('"')[1] for line in told] == ["@ada", "U1 or so", "#general"]
     assert '"@ada" in allow_users is not an id' in told[0]
     assert told[0].endswith("Look at the profile.")
     assert told[2].endswith("Look at the channel.")
 
 
+NUMBERS = Ids(name="allow_users", pattern="[0-9]{3,5}", find="Ask.")
+GROUPS = Ids(name="allow_groups", pattern="-[0-9]+", find="Look.")
+
+
+@pytest.mark.parametrize("pairing", [False, True])
+def test_a_list_that_holds_no_id_is_nobody(pairing: bool) -> None:
+    nobody, strange = warnings(rule(("@ada",), ("C1",)), users=USERS, channels=CHANNELS, pairing=pairing)
+    assert nobody.startswith("Nobody may talk to the bot")
+    assert 'allow_users holds no id. Look at the profile. "*" means everybody.' in nobody
+    assert strange.startswith('"@ada" in allow_users')
+    assert not any("Only direct" in line for line in warnings(rule(("@ada",)), users=USERS, channels=CHANNELS))
+
+
+def test_places_that_are_no_ids_are_no_places() -> None:
+    private, *_ = warnings(rule(("U1",), ("#general",)), users=USERS, channels=CHANNELS)
+    assert private.startswith("Only direct messages are answered: allow_channels holds no id. Look at the channel.")
+    allow = Allow(users=frozenset({"U1"}), channels=frozenset({"#general"}), spaces=frozenset({"my guild"}))
+    private, *_ = warnings(allow, users=USERS, channels=CHANNELS, spaces=SPACES)
+    assert "allow_channels and allow_guilds hold no id." in private
+    assert warnings(rule(("U1", "@ada"), ("C1", "#general")), users=USERS, channels=CHANNELS)[0].startswith('"@ada"')
+
+
+@pytest.mark.parametrize(
+    ("users", "groups", "why"),
+    [
+        ("12", "*", "an id has another number of digits, or other characters"),
+        ("123456", "*", "an id has another number of digits, or other characters"),
+        ("-12", "*", "it belongs into allow_groups"),
+        (" 123", "*", 'write "123"'),
+        ("@ada", "*", "names do not count"),
+        ("", "*", "names do not count"),
+        ("*", "123", 'the minus in front is missing, write "-123"'),
+        ("*", "12", 'the minus in front is missing, write "-12"'),
+        ("*", "the team", "names do not count"),
+    ],
+)
+def test_what_is_wrong_with_what_is_no_id_is_said(users: str, groups: str, why: str) -> None:
+    *_, told = warnings(rule((users,), (groups,)), users=NUMBERS, channels=GROUPS)
+    assert f"is not an id and allows nothing: {why}. " in told
+
+
 def test_a_token_in_the_wrong_line_is_not_repeated() -> None:
-    (told,) = warnings(rule(("xoxb-SECRET",), ("*",)), users=USERS, channels=CHANNELS)
+    _, told = warnings(rule(("xoxb-SECRET",), ("*",)), users=USERS, channels=CHANNELS)
     assert '"xoxb-…" in allow_users is not an id' in told
     assert "SECRET" not in told

@@ -316,7 +316,7 @@ async def test_five_reads_of_300_ms_inside_a_stream_of_two_seconds_add_nothing_t
     ],
 )
 async def test_whatever_is_wrong_with_a_call_is_a_result_for_the_model(
-    call: tuple[str, str, dict[str, object]], error_type: str
+    call: tuple[str, str, JsonObject], error_type: str
 ) -> None:
     tools = [Fake("look"), Fake("fall", fails=True), Fake("sleep", seconds=100, time_limit=10)]
     ran = await run(agent(Model([called(call), whole("I see.")]), tools=tools))

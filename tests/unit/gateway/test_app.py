@@ -460,7 +460,7 @@ def test_the_ids_of_a_platforms_spaces_are_looked_at_too(folder: Path, monkeypat
         return allow
 
     monkeypatch.setattr("adapters.slack.allow", allowed)
-    (told,) = assemble(written(folder, SLACK + scripted(folder))).warnings
+    _, told = assemble(written(folder, SLACK + scripted(folder))).warnings
     assert told.startswith('[slack] "our team" in allow_teams is not an id')
 
 

@@ -149,9 +149,46 @@ def test_a_mistyped_key_is_named_with_what_was_meant() -> None:
     ]
 
 
-def test_a_key_like_no_other_is_named_without_a_guess() -> None:
+def test_a_key_like_no_other_is_named_with_those_that_are_known() -> None:
     message = complaint("[pacing]\ntime_scale = 2\nxyz = 1", "pacing", PacingSettings)
-    assert message == "my/own.toml:3: unknown key 'xyz' in [pacing]; remove it or correct its name"
+    assert message == (
+        "my/own.toml:3: unknown key 'xyz' in [pacing]; known are time_scale; remove it or correct its name"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    __pydantic_config__ = STRICT
+
+    url: str
+    port: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guests:
+    __pydantic_config__ = STRICT
+
+    allow: tuple[str, ...] = ()
+    title: str = ""
+    hook: Hook | None = None
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("allow = [690000000000000001]", 'allow.0 in [guests]: put it in quotes: ["690000000000000001"]'),
+        ("allow = ['1', -2]", 'allow.1 in [guests]: put it in quotes: "-2"'),
+        ("allow = 690000000000000001", 'allow in [guests]: write a list: ["690000000000000001"]'),
+        ("allow = '*'", 'allow in [guests]: write a list: ["*"]'),
+        ("title = 7", 'title in [guests]: put it in quotes: "7"'),
+        ("allow = [true]", "allow.0 in [guests]: Input should be a valid string, not True"),
+        ("xyz = 1", "unknown key 'xyz' in [guests]; known are allow, title, hook; remove it or correct its name"),
+        ("hook = {url = '', prot = 1}", "unknown key 'prot' in [guests.hook], did you mean 'port'?"),
+        ("hook = {url = '', xyz = 1}", "unknown key 'xyz' in [guests.hook]; known are url, port;"),
+    ],
+)
+def test_a_value_or_a_key_that_is_written_wrongly_is_named_with_how_to_write_it(line: str, said: str) -> None:
+    assert complaint(f"[guests]\n{line}", "guests", Guests).startswith(f"my/own.toml:2: {said}")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ def complaints(folder: Path, text: str) -> list[str]:
 def test_what_is_built_in_are_the_tools_that_ship_for_everybody_who_is_let_in(tmp_path: Path) -> None:
     box = opened(tmp_path, "")
     assert sorted(box.tools.tools) == shipped() == ["clock", "notes", "read_output", "read_url"]
-    assert box == Toolbox(tools=Toolset(tools=box.tools.tools), roles=Roles(), approval_timeout=None)
+    files = Path("dragoman-files")
+    assert box == Toolbox(tools=Toolset(tools=box.tools.tools), files=files, roles=Roles(), approval_timeout=None)
     assert box.tools.time_limit == 60
 
 

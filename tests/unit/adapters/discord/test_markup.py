@@ -4,7 +4,6 @@ import pytest
 
 from adapters.discord.escape import plain
 from adapters.discord.markup import LIMIT, RULE, content, fits
-from adapters.discord.table import columns
 from gateway.width import width
 
 
@@ -106,18 +105,19 @@ def test_a_table_is_code_with_columns_of_equal_width() -> None:
     assert lines[3].endswith("d (https://e)")
 
 
+def test_the_columns_of_a_table_line_up_below_a_rule_as_wide_as_they_are() -> None:
+    table = "| You have | Read it by |\n|---|---|\n| JSON | a streaming parser such as `ijson` |\n| logs | line |\n"
+    _, head, rule, *rows, _ = content(table.replace("|\n", "| x |\n").replace("--| x", "--|---")).split("\n")
+    assert {line.replace("┼", "│").rindex("│") for line in (head, rule, *rows)} == {44}
+    assert len(rule) == len(head)
+
+
 @pytest.mark.parametrize(
     ("text", "cells"),
     [("abc", 3), ("会议", 4), ("e\u0301", 1), ("👍🏽", 2), ("👩‍👩‍👧‍👦", 2), ("🇩🇪🇫🇷", 4), ("❤️", 2), ("1️⃣", 2), ("", 0)],
 )
 def test_width_is_counted_in_cells_of_a_terminal(text: str, cells: int) -> None:
     assert width(text) == cells
-
-
-def test_one_long_cell_widens_no_column() -> None:
-    header, rule, *rows = columns([["a", "b"], ["x" * 100, "y"], ["z", "w"]])
-    assert (header, len(rule), rows[1]) == ("a │ b", 5, "z │ w")
-    assert rows[0].startswith("x" * 100)
 
 
 def test_definitions_of_links_are_not_swallowed() -> None:

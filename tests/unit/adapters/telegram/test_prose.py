@@ -2,7 +2,6 @@ import pytest
 
 from adapters.telegram.markup import INERT, MOST, Entity, Marked, plain
 from adapters.telegram.prose import BULLET, LIMIT, RULE, fits, rendered
-from adapters.telegram.table import Side, columns
 from gateway.width import width
 from tests.cases import case
 
@@ -124,13 +123,6 @@ def test_a_table_is_columns_of_code() -> None:
 
 def test_a_row_with_more_cells_than_the_head_loses_none() -> None:
     assert rendered("> | a |\n> |-|\n> | b | c \\| d | e").text == "a |       |\n--+-------+--\nb | c | d | e"
-
-
-def test_a_table_that_would_be_huge_is_not_filled_up() -> None:
-    rows = [["x" * 40] * 40, *([["a"] * 40] * 40)]
-    sides: list[Side] = ["left"] * 40
-    text = columns(rows, sides)
-    assert text.split("\n")[1] == " | ".join(["a"] * 40)
 
 
 @pytest.mark.parametrize(

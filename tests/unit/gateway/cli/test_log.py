@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.cli.log import Clean, begin
+from gateway.cli.log import TALKATIVE, Clean, begin
 
 FORM = "%(levelname)s %(name)s: %(message)s"
 
@@ -20,6 +20,8 @@ def root() -> Iterator[logging.Logger]:
     yield logger
     logger.handlers[:] = handlers
     logger.setLevel(level)
+    for name in TALKATIVE:
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 def test_message_arguments_and_traceback_are_written_without_secrets(
@@ -42,3 +44,16 @@ def test_message_arguments_and_traceback_are_written_without_secrets(
 def test_other_lines_are_written_as_they_are() -> None:
     record = logging.makeLogRecord({"name": "dragoman", "levelname": "INFO", "msg": "run %s ended", "args": ("r1",)})
     assert Clean(FORM).format(record) == "INFO dragoman: run r1 ended"
+
+
+def test_what_libraries_say_of_each_call_drowns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", written := io.StringIO())
+    begin(logging.INFO, FORM)
+    for name in ("httpx", "httpx2", "httpcore.connection", "aiohttp.access", "discord.gateway"):
+        logging.getLogger(name).info("HTTP Request: POST")
+        logging.getLogger(name).warning("something is wrong")
+    logging.getLogger("gateway.app").info("ready")
+    lines = written.getvalue().splitlines()
+    assert len(lines) == 6
+    assert lines[-1] == "INFO gateway.app: ready"
+    assert "HTTP Request" not in written.getvalue()

@@ -292,6 +292,33 @@ async def test_the_bytes_of_a_ticket_that_was_erased_are_in_no_file(path: Path, 
         assert files_with(path.parent, b"swordfish") == []
 
 
+async def test_a_ticket_that_was_erased_leaves_the_log_while_messages_come_and_nobody_tends_it(path: Path) -> None:
+    clock = [1_000_000.0]
+    async with SqliteDatabase(path, lambda: clock[0]) as database:
+        store = await Mailbox.open(database)
+        for number in range(30):
+            ticket = Ticket(secret=f"swordfish {number}", lifetime=900.0, opening="77", guest=True)
+            assert await store.ingest(replace(message(number), ticket=ticket))
+        clock[0] += 900
+        assert await store.forget_tickets() is None
+        assert files_with(path.parent, b"swordfish") == ["store.db-wal"]
+        for number in range(1_000, 1_600):
+            assert await store.ingest(message(number))
+        assert files_with(path.parent, b"swordfish") == []
+
+
+async def test_a_ticket_that_was_erased_is_in_no_file_of_a_store_that_is_closed(path: Path) -> None:
+    clock = [1_000_000.0]
+    async with SqliteDatabase(path, lambda: clock[0]) as database:
+        store = await Mailbox.open(database)
+        ticket = Ticket(secret="swordfish", lifetime=900.0, opening="77", guest=True)
+        assert await store.ingest(replace(message(1), ticket=ticket))
+        clock[0] += 900
+        assert await store.forget_tickets() is None
+        assert files_with(path.parent, b"swordfish") == ["store.db-wal"]
+    assert files_with(path.parent, b"swordfish") == []
+
+
 async def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
     async with create(Settings(path=str(tmp_path / "a" / "b" / "store.db"))) as store:
         assert await store.ingest(message(1))
