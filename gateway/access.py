@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gateway.inbound import CommandReceived, MessageReceived
+from gateway.inbound import CommandReceived, MessageReceived, PressReceived
 from gateway.redaction import redact
 
 ANY = "*"
@@ -39,7 +39,7 @@ class Ids:
     find: str
 
 
-def admits(allow: Allow, message: MessageReceived | CommandReceived) -> bool:
+def admits(allow: Allow, message: MessageReceived | CommandReceived | PressReceived) -> bool:
     """Whether a message may be answered, a command obeyed."""
     if not _names(allow.users, message.user):
         return False

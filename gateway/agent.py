@@ -1,69 +1,130 @@
-"""The agent loop: asks the model, and tells what happens as it happens.
+"""The agent loop: asks the model, has its tools run, asks again, and tells what happens as it happens.
 
-One call of ``answer`` is one run. It is straight-line code in the task that owns the run, and puts every event into the
-run's stream; it never yields from inside a task group.
+One call of ``answer`` is one run, or what follows of one that was cut short or waited. It is straight-line code in the
+task that owns the run, and puts every event into the run's stream; it never yields from inside a task group.
+
+Rule 1: what the model said is in the history before anybody is asked to allow anything of it.
+Rule 2: whatever happens ends in an ``AgentEnd`` with its reason, or in a run that waits for a person.
+Rule 3: a stop ends the model's message and its tools at once. Of what had begun it is said that it may have been done.
 """
 
+import json
 import logging
-from collections.abc import Iterator
+import random
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 import anyio
 
+from gateway import history
 from gateway.event import (
     AgentEnd,
     AgentStart,
-    ContentBlockEnd,
-    ContentBlockStart,
     EndReason,
     Error,
     ErrorType,
     Event,
+    MessageDiscarded,
     MessageEnd,
-    StopReason,
-    TextDelta,
-    ToolUseEnd,
-    ToolUseStart,
     TurnEnd,
     TurnStart,
     Usage,
 )
-from gateway.provider import Item, Message, Native, Provider, Request, UserMessage
+from gateway.executor import Executor
+from gateway.history import Answered, Asked, Ended, Entry, Returned, Started
+from gateway.limit import Limits
+from gateway.provider import Call, Native, Provider, Request
+from gateway.retelling import Turn, retold, turns
+from gateway.retry import Retries
+from gateway.speech import Speech
+from gateway.store import Approval
 from gateway.stream import ConsumerStalledError, EventStream
+from gateway.telling import Telling
+from gateway.tool import Context, Report, User
+from gateway.toolset import Toolset
 
 log = logging.getLogger(__name__)
 
-ENDS: dict[StopReason, EndReason] = {
-    "end": "complete",
-    "tool_use": "complete",
-    "max_tokens": "cut",
-    "refusal": "refusal",
-    "pause": "cut",
-    "context_window": "context_window",
-    "unknown": "complete",
-}
-"""How a run ends when the model stopped for a reason."""
+SAME = 3
+"""After so many turns with an equal call and an equal result a run goes in a circle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A language model, and how long its answers may get, in tokens."""
+
+    provider: Provider
+    name: str
+    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Who answers: a model, how it is to behave, and how much of the history it is given."""
+    """Who answers: a model, how it is to behave, what it may use, and how much of the history it is given."""
 
     id: str
-    provider: Provider
-    model: str
-    max_tokens: int
+    model: Model
     system: str
     history_characters: int
+    fallback: Model | None = None
+    tools: Toolset = field(default_factory=Toolset)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a run is about, and how far it has come.
+
+    Attributes:
+        before: the history in front of what was asked.
+        said: what there is of this run: what was asked, and all that followed.
+        user: who asked.
+        approvals: what the run has asked people to allow.
+        grants: the tools that are allowed in the conversation for good.
+        overwritable: what is shown can be taken back.
+        goes_on: its events so far were told in this process.
+    """
+
+    before: tuple[Entry, ...]
+    said: tuple[Entry, ...]
+    user: User
+    approvals: tuple[Approval, ...] = ()
+    grants: tuple[str, ...] = ()
+    overwritable: bool = True
+    goes_on: bool = False
+
+
+class Recorder(Protocol):
+    """Where a run is written down. What was handed in is written, in this order, also where the caller is cancelled.
+
+    Raises:
+        OwnershipLostError: the run is another process's.
+    """
+
+    async def keep(self, entries: Sequence[Entry]) -> None:
+        """Append to the history."""
+        ...
+
+    async def ask(self, call: Call, *, may_stand: bool) -> str:
+        """Keep an open approval for a call; its id."""
+        ...
+
+    async def withdraw(self, approval_id: str) -> None:
+        """There is nothing left to decide about it."""
+        ...
+
+    def context(self, call: Call, report: Report) -> Context:
+        """What a call knows of where it runs."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a run came to. ``native`` is none unless the model finished its message; ``error`` is what went wrong."""
+    """What a run came to. ``reason`` is none where it waits for approval; ``error`` is what went wrong."""
 
-    reason: EndReason
-    text: str
-    native: Native | None
+    reason: EndReason | None
     error: ErrorType | None = None
 
 
@@ -76,108 +137,278 @@ class Stop:
     asked: anyio.Event = field(default_factory=anyio.Event)
 
     def __call__(self, reason: EndReason) -> None:
-        """Listen to the model no further."""
+        """Go no further."""
         if not self.asked.is_set():
             self.reason = reason
             self.scope.cancel()
             self.asked.set()
 
 
-@dataclass(slots=True)
-class _Message:
-    """The message that the model is writing."""
-
-    text: list[str] = field(default_factory=list[str])
-    native: Native | None = None
-    end: MessageEnd | Error | None = None
-    open: dict[str, ContentBlockStart] = field(default_factory=dict[str, ContentBlockStart])
-    calls: dict[str, str] = field(default_factory=dict[str, str])
-
-    def take(self, item: Item) -> None:
-        match item:
-            case TextDelta(text=text):
-                self.text.append(text)
-            case Native():
-                self.native = item
-            case MessageEnd() | Error():
-                self.end = item
-            case ContentBlockStart(block_id=block_id):
-                self.open[block_id] = item
-            case ContentBlockEnd(block_id=block_id):
-                del self.open[block_id]
-            case ToolUseStart(block_id=block_id, tool_use_id=tool_use_id):
-                self.calls[block_id] = tool_use_id
-            case ToolUseEnd(tool_use_id=tool_use_id):
-                self.calls = {block: call for block, call in self.calls.items() if call != tool_use_id}
-            case _:
-                pass
-
-    def given_up(self, error_type: ErrorType, error_message: str) -> tuple[Event, ...]:
-        """What has to be said of a message that nobody listens to any more; nothing, where it had ended."""
-        if self.end is not None:
-            return ()
-        self.end = Error(error_type=error_type, error_message=error_message, retryable=False)
-        return (*self._closing(), self.end)
-
-    def _closing(self) -> Iterator[Event]:
-        """What ends the blocks that are open."""
-        for block_id, block in self.open.items():
-            if block_id in self.calls:
-                yield ToolUseEnd(tool_use_id=self.calls[block_id], input=None, problem="invalid_json")
-            yield ContentBlockEnd(block_id=block_id, block_type=block.block_type)
-
-
-async def answer(agent: Agent, messages: tuple[Message, ...], stream: EventStream, *, stop: Stop) -> Answer:
+async def answer(agent: Agent, case: Case, stream: EventStream, recorder: Recorder, *, stop: Stop) -> Answer:
     """Run the agent on a conversation, and close its stream.
 
-    Whatever the model does ends in an ``AgentEnd`` with its reason; a ``stop`` ends it with the reason given there,
-    unless the model has finished. Other cancellation passes through, and so does an exception of the provider, which is
-    a fault of ours: the stream then just closes.
+    A ``stop`` ends it with the reason given there, unless it has ended. Other cancellation passes through, and so does
+    an exception of the provider or the store: the stream then just closes.
     """
-    message = _Message()
-    reason: EndReason | None = None
+    run = _Run(agent, case, stream, recorder)
     try:
-        await stream.put(AgentStart(agent_id=agent.id, model=agent.model, input_length=_input_length(messages)))
-        await stream.put(TurnStart(turn_number=1))
-        with stop.scope:
-            await anyio.lowlevel.checkpoint()  # who was stopped before it began asks nobody
-            await _listen(agent, messages, stream, message)
-        last = message.given_up("unknown", "stopped before its end")
-        reason = stop.reason if last else None
-    except ConsumerStalledError as error:
-        last = message.given_up("timeout", str(error))
-        reason = "consumer_stalled"
-    except BaseException:
+        return await run.answer(stop)
+    finally:
         stream.close()
-        raise
-    if isinstance(message.end, Error) and reason != "stopped":
-        log.error("run %s: %s: %s", stream.run_id, message.end.error_type, message.end.error_message)
-    ended = _ended(message, reason)
-    stream.close(*last, TurnEnd(turn_number=1, has_tool_calls=False), ended)
-    native = message.native if isinstance(message.end, MessageEnd) else None
-    error = message.end.error_type if isinstance(message.end, Error) and ended.reason == "error" else None
-    return Answer(reason=ended.reason, text=ended.final_response, native=native, error=error)
 
 
-async def _listen(agent: Agent, messages: tuple[Message, ...], stream: EventStream, message: _Message) -> None:
-    request = Request(model=agent.model, max_tokens=agent.max_tokens, system=agent.system, messages=messages)
-    async with agent.provider.stream(request) as items:
-        async for item in items:
-            if not isinstance(item, Native):
-                await stream.put(item)
-            message.take(item)
+class _Run:
+    def __init__(self, agent: Agent, case: Case, stream: EventStream, recorder: Recorder) -> None:
+        past = turns(case.said, case.approvals)
+        self._agent = agent
+        self._case = case
+        self._stream = stream
+        self._recorder = recorder
+        self._said = list(case.said)
+        self._number = len(past)
+        self._open = past[-1] if past and past[-1].open else None
+        self._model = agent.model
+        self._retries = Retries(most=agent.limits.retries, fallback=agent.fallback is not None)
+        self._speech = Speech()
+        self._telling = Telling()
 
+    async def answer(self, stop: Stop) -> Answer:
+        reason: EndReason | None = None
+        try:
+            await self._begin()
+            with stop.scope:
+                stop.scope.deadline = min(stop.scope.deadline, anyio.current_time() + self._agent.limits.deadline)
+                await anyio.lowlevel.checkpoint()  # who was stopped before it began asks nobody
+                reason = await self._go_on()
+                if reason is None:
+                    return Answer(reason=None)
+            if reason is None:
+                reason = stop.reason if stop.asked.is_set() else "deadline"
+                await self._break_off(reason)
+        except ConsumerStalledError as error:
+            log.error("run %s: %s", self._stream.run_id, error)  # noqa: TRY400 - the message says it whole
+            reason = "consumer_stalled"
+            await self._break_off(reason)
+        last = self._telling.closing()
+        error = self._speech.error
+        if error is not None and reason != "stopped":
+            log.error("run %s: %s: %s", self._stream.run_id, error.error_type, error.error_message)
+        self._stream.close(*last, self._ended(reason))
+        return Answer(reason=reason, error=error.error_type if error is not None and reason == "error" else None)
 
-def _ended(message: _Message, reason: EndReason | None) -> AgentEnd:
-    match message.end:
-        case MessageEnd(stop_reason=stop_reason, usage=usage):
-            found = ENDS[stop_reason]
-        case _:
-            found, usage = "error", Usage()
-    text = "".join(message.text)
-    return AgentEnd(reason=reason or found, final_response=text, turn_count=1, message_count=1, usage=usage)
+    async def _begin(self) -> None:
+        """Tell what nobody in this process was told, up to where there is something to be done."""
+        if not self._case.goes_on:
+            agent = self._agent
+            await self._put(AgentStart(agent_id=agent.id, model=agent.model.name, input_length=self._input_length()))
+            for event in retold(self._open) if self._open is not None else ():
+                await self._put(event)
+        else:
+            for event in retold(self._open) if self._open is not None else ():
+                self._telling.told(event)
+        if self._open is None:
+            await self._begin_turn()
 
+    async def _begin_turn(self) -> None:
+        self._number += 1
+        await self._put(TurnStart(turn_number=self._number))
 
-def _input_length(messages: tuple[Message, ...]) -> int:
-    last = messages[-1] if messages else None
-    return len(last.text) if isinstance(last, UserMessage) else 0
+    async def _go_on(self) -> EndReason | None:
+        """Turn after turn, until the run ends, or waits for approval: none."""
+        if self._open is not None:
+            answered = await self._take_up(self._open)
+        else:
+            answered = await self._turn()
+        while answered is not None:
+            await self._put(TurnEnd(turn_number=self._number, has_tool_calls=bool(answered.calls)))
+            if answered.reason not in ("continued", "interrupted"):
+                return answered.reason
+            if (end := self._exhausted()) is not None:
+                await self._keep(Ended(reason=end))
+                return end
+            await self._begin_turn()
+            answered = await self._turn()
+        return None
+
+    def _exhausted(self) -> EndReason | None:
+        """Why there will be no further turn, if there will be none."""
+        usage = self._usage()
+        limits = self._agent.limits
+        if self._circles():
+            return "loop"
+        if self._number >= limits.turns:
+            return "turn_limit"
+        spent = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        return "token_budget" if spent >= limits.tokens else None
+
+    def _circles(self) -> bool:
+        done = Counter[str]()
+        for turn in turns(self._said):
+            calls = {call.tool_use_id: call for call in turn.answered.calls}
+            named = ((calls[each.tool_use_id], each) for each in turn.returned)
+            done.update({json.dumps([call.name, call.input, each.content], sort_keys=True) for call, each in named})
+        return any(count >= SAME for count in done.values())
+
+    # One turn.
+
+    async def _take_up(self, turn: Turn) -> Answered | None:
+        """What is left to be done of a turn whose message had ended; none where that is to wait for approval."""
+        async with self._executor() as executor:
+            await executor.restore(turn)
+            return None if await executor.settle() else turn.answered
+
+    async def _turn(self) -> Answered | None:
+        """One message of the model, and its calls; none where one of them waits for approval."""
+        self._retries.begin()
+        while True:
+            self._speech = Speech()
+            async with self._executor() as executor:
+                answered = await self._listen(executor)
+                if answered is not None:
+                    self._retries.succeeded()
+                    return None if await executor.settle() else answered
+            error = self._speech.error or Error(error_type="unknown", error_message="no end", retryable=False)
+            match self._retries.failed(
+                error,
+                told=self._speech.told,
+                started=bool(self._started()),
+                overwritable=self._case.overwritable or not self._speech.text,
+            ):
+                case "again":
+                    pause = self._retries.pause(random.random())  # noqa: S311 - no secret
+                    log.warning("run %s: asked again in %.1f s: %s", self._stream.run_id, pause, error.error_message)
+                    await anyio.sleep(pause)
+                case "fallback":
+                    self._model = self._agent.fallback or self._model
+                    log.warning("run %s: goes to %s: %s", self._stream.run_id, self._model.name, error.error_message)
+                case "discard":
+                    log.warning("run %s: its turn begins anew: %s", self._stream.run_id, error.error_message)
+                    await self._put(MessageDiscarded(reason=error.error_type))
+                case "go on":
+                    log.warning("run %s: goes on behind its tools: %s", self._stream.run_id, error.error_message)
+                    await self._put(error)
+                    return await self._broken("interrupted")
+                case "end":
+                    await self._put(error)
+                    return await self._broken("error")
+
+    async def _listen(self, executor: Executor) -> Answered | None:
+        """Have the model speak, and its tools begin; none where its message did not come to its end."""
+        async with self._model.provider.stream(self._request()) as items:
+            async for item in items:
+                match item:
+                    case Native() | Error():
+                        self._speech.take(item)
+                    case MessageEnd():
+                        self._speech.take(item)
+                        await self._put(item)
+                        answered = self._speech.answered()
+                        await self._keep(answered)
+                        await executor.take(item)
+                        return answered
+                    case _:
+                        await self._put(item)
+                        self._speech.take(item)
+                        await executor.take(item)
+        for event in self._telling.open_blocks():
+            await self._put(event)
+        if self._speech.error is not None:
+            await executor.take(self._speech.error)
+        return None
+
+    async def _broken(self, reason: EndReason | Literal["interrupted"]) -> Answered:
+        """Keep what there is of a message that did not come to its end, with the calls that had begun."""
+        answered = self._speech.broken(reason, self._started())
+        await self._keep(answered)
+        await self._keep(*self._unreturned(answered))
+        return answered
+
+    async def _break_off(self, reason: EndReason) -> None:
+        """Write down a run that was ended from outside, and tell what has to be told of that."""
+        if not self._telling.in_turn:
+            await self._keep(Ended(reason=reason))
+            return
+        speaking = not self._telling.spoken
+        if speaking:
+            if self._speech.error is None:
+                self._speech.take(Error(error_type="unknown", error_message="stopped before its end", retryable=False))
+            await self._broken(reason)
+            return
+        turn = turns(self._said, self._case.approvals)[-1]
+        left = self._unreturned(turn.answered)
+        for approval_id in self._telling.undecided:
+            await self._recorder.withdraw(approval_id)
+        await self._keep(*left, Ended(reason=reason))
+        self._telling.settle(turns(self._said)[-1].returned)
+
+    def _unreturned(self, answered: Answered) -> list[Returned]:
+        """Results for the calls that will have no other."""
+        started, found = self._started(), list[Returned]()
+        given = {each.tool_use_id for each in turns(self._said)[-1].returned}
+        for call in answered.calls:
+            if call.tool_use_id not in given:
+                begun = call.tool_use_id in started
+                content = history.MAY_HAVE_RUN if begun else history.NOT_BEGUN
+                kind = "interrupted" if begun else "cancelled"
+                found.append(
+                    Returned(tool_use_id=call.tool_use_id, content=content, length=len(content), error_type=kind)
+                )
+        return found
+
+    def _started(self) -> list[str]:
+        """The calls of the message that is being written, or was written last, that have begun."""
+        last = max((at for at, each in enumerate(self._said[:-1]) if isinstance(each, Answered)), default=-1)
+        return [each.call.tool_use_id for each in self._said[last + 1 :] if isinstance(each, Started)]
+
+    # What it is made of.
+
+    def _executor(self) -> Executor:
+        recorder, case = self._recorder, self._case
+        return Executor(
+            tools=self._agent.tools,
+            user=case.user,
+            grants=case.grants,
+            put=self._put,
+            keep=self._keep_all,
+            ask=recorder.ask,
+            withdraw=recorder.withdraw,
+            context=recorder.context,
+        )
+
+    def _request(self) -> Request:
+        entries = [*self._case.before, *self._said]
+        return Request(
+            model=self._model.name,
+            max_tokens=self._model.max_tokens,
+            system=self._agent.system,
+            messages=history.messages(entries, room=self._agent.history_characters),
+            tools=self._agent.tools.specs,
+        )
+
+    async def _put(self, event: Event) -> None:
+        await self._stream.put(event)
+        self._telling.told(event)
+
+    async def _keep(self, *entries: Entry) -> None:
+        await self._keep_all(entries)
+
+    async def _keep_all(self, entries: Sequence[Entry]) -> None:
+        if entries:
+            self._said.extend(entries)  # first: what was begun to be written will be, whoever stops waiting for that
+            await self._recorder.keep(entries)
+
+    def _usage(self) -> Usage:
+        return sum((each.usage for each in self._said if isinstance(each, Answered)), Usage())
+
+    def _ended(self, reason: EndReason) -> AgentEnd:
+        written = [each for each in self._said if isinstance(each, Answered)]
+        return AgentEnd(
+            reason=reason,
+            final_response=written[-1].text if written else "",
+            turn_count=self._number,
+            message_count=len(written),
+            usage=self._usage(),
+        )
+
+    def _input_length(self) -> int:
+        return sum(len(each.text) for each in self._said if isinstance(each, Asked))

@@ -14,17 +14,19 @@ from types import ModuleType
 
 import anyio
 
-from gateway import access
+from gateway import access, approval
 from gateway.adapter import Receive
-from gateway.agent import Agent
+from gateway.agent import Agent, Model
+from gateway.clerk import Clerk
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
 from gateway.conversation import Conversations, Watch
 from gateway.delivery import Delivery
 from gateway.door import Door
 from gateway.error import ConfigurationError, DragomanError, StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, PressReceived
 from gateway.platform import Platform
-from gateway.store import Pairings, Store
+from gateway.store import Decision, Pairings, Store
+from gateway.terms import Terms
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,8 @@ class Parts:
     warnings: tuple[str, ...]
     concurrent_runs: int
     time_scale: float
+    terms: Terms
+    approver: Callable[[str, str], bool]
     pairing: bool = False
 
 
@@ -101,6 +105,8 @@ def assemble(configuration: Configuration) -> Parts:
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
         pairing=settings.pairing,
+        terms=Terms(files=Path("dragoman-files")),
+        approver=lambda platform, user: False,
     )
 
 
@@ -134,6 +140,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         log.warning("%s", warning)
     async with parts.store as store, anyio.create_task_group() as adapters:
         door = Door(store.pairings, pairing=parts.pairing)
+        clerk = Clerk(store.approvals, parts.approver)
         conversations = Conversations(
             store=store,
             agent=parts.agent,
@@ -141,13 +148,14 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
             platforms={platform.name: platform for platform in parts.platforms},
             admits=door.admits,
             watch=watch,
+            terms=parts.terms,
             limit=parts.concurrent_runs,
         )
         connected = _Countdown(len(parts.platforms), ready)
 
         async def connect(platform: Platform) -> None:
             try:
-                await platform.adapter.run(_receiver(platform, door, store, conversations), connected)
+                await platform.adapter.run(_receiver(platform, door, clerk, store, conversations), connected)
             except DragomanError as error:  # answers in progress may still end: an adapter performs without its socket
                 refusals.append(error)
                 stop.set()
@@ -158,6 +166,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
             runners.start_soon(delivery.run)
             runners.start_soon(_keep_tidy, store)
             runners.start_soon(_forget_tickets, store)
+            runners.start_soon(_expire_approvals, store, parts.terms.patience)
             runners.start_soon(_stop_in_time, stop, conversations, runners.cancel_scope)
             await conversations.run()
             runners.cancel_scope.cancel()
@@ -166,23 +175,44 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         raise refusals[0]
 
 
-def _receiver(platform: Platform, door: Door, store: Store, conversations: Conversations) -> Receive:
+def _receiver(platform: Platform, door: Door, clerk: Clerk, store: Store, conversations: Conversations) -> Receive:
     """What an adapter gives its events to: decides who may, and stores; also while the gateway stops."""
 
     async def receive(inbound: Inbound) -> bool:
         asked = inbound.message if isinstance(inbound, MessageEdited) else inbound
-        if not isinstance(asked, MessageReceived | CommandReceived) or await door.admits(platform, asked):
-            if (stored := await store.ingest(inbound)) is not None:
-                conversations.take(inbound, stored)
+        if not isinstance(asked, MessageReceived | CommandReceived | PressReceived) or await door.admits(
+            platform, asked
+        ):
+            match inbound:
+                case PressReceived() | CommandReceived(command="approve" | "deny"):
+                    await _decide(inbound, clerk, store, conversations)
+                case _:
+                    if (stored := await store.ingest(inbound)) is not None:
+                        conversations.take(inbound, stored)
             return True
         log.warning("%s is not allowed to use the bot in %s", asked.user, asked.address.key)
         refused = await store.ingest(Ignored(event_id=inbound.event_id, reason=f"not allowed: {asked.user}"))
+        if isinstance(asked, PressReceived):
+            conversations.tell_privately(asked, approval.NOT_YOURS)
+            return False
         if refused is None or asked is not inbound or (sentence := await door.refuse(asked)) is None:
             return False
         conversations.tell(asked, sentence)
         return True
 
     return receive
+
+
+async def _decide(
+    inbound: PressReceived | CommandReceived, clerk: Clerk, store: Store, conversations: Conversations
+) -> None:
+    """Let a person's decision count, if it does, and tell them if it does not."""
+    weighed = await clerk.weigh(inbound)
+    stored = await store.ingest(inbound, weighed if isinstance(weighed, Decision) else None)
+    if stored is not None:
+        conversations.take(inbound, stored, await clerk.answer(weighed, stored))
+    elif isinstance(inbound, PressReceived):
+        conversations.tell_privately(inbound, "")  # delivered again: whoever waits for an answer gets one
 
 
 async def _keep_tidy(store: Store) -> None:
@@ -203,6 +233,17 @@ async def _forget_tickets(store: Store) -> None:
             log.warning("expired tickets were not erased, soon again: %s", error)
             left = None
         await anyio.sleep(max(TICKET_PAUSE, left or 0.0))
+
+
+async def _expire_approvals(store: Store, patience: float | None) -> None:
+    """Deny what nobody has answered in time; where people may take any, nothing is ever over."""
+    while patience is not None:
+        try:
+            left = await store.approvals.expire()
+        except StoreError as error:
+            log.warning("approvals did not expire, soon again: %s", error)
+            left = None
+        await anyio.sleep(min(left if left is not None else patience, patience))
 
 
 async def _stop_in_time(stop: anyio.Event, conversations: Conversations, scope: anyio.CancelScope) -> None:
@@ -249,9 +290,7 @@ def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
         raise ConfigurationError(msg) from error
     return Agent(
         id=settings.id,
-        provider=module.create(model),
-        model=model.name,
-        max_tokens=model.max_tokens,
+        model=Model(provider=module.create(model), name=model.name, max_tokens=model.max_tokens),
         system=system,
         history_characters=settings.history_characters,
     )

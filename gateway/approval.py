@@ -15,8 +15,8 @@ from gateway.inbound import CommandReceived, PressReceived
 from gateway.operation import Button
 from gateway.store import Approval, Decision
 
-ID = re.compile(r"[a-z2-7]{8}")
-"""What an approval is called: short enough to be typed."""
+ID = re.compile(r"[a-z2-7]{7}[2-7]")
+"""What an approval is called: short enough to be typed, and no word, for it ends in a digit."""
 
 _ALWAYS = "always"
 _DATA = re.compile(rf"(approve|always|deny):({ID.pattern})")
@@ -26,6 +26,14 @@ NOTHING_OPEN = "(Nothing waits for approval here.)"
 NOT_YOURS = "(Only who asked me, or an approver, may decide this.)"
 
 
+WAITING = "(I wait until somebody decides whether I may use `{tool}`: {words}. I answer this message behind that.)"
+
+
+def waiting(approval: Approval, sign: str) -> str:
+    """What is said to who writes while an approval is open; ``sign`` stands in front of commands there."""
+    return WAITING.format(tool=approval.tool_name.replace("`", ""), words=words(approval.id, sign))
+
+
 def identifier(seed: str, tool_use_id: str) -> str:
     """The name of the approval of a call: the same after a restart, and no other's.
 
@@ -33,7 +41,8 @@ def identifier(seed: str, tool_use_id: str) -> str:
         seed: names the run among all runs of all conversations.
         tool_use_id: the call.
     """
-    return base64.b32encode(blake2s(f"{seed}\0{tool_use_id}".encode(), digest_size=5).digest()).decode().lower()
+    digest = blake2s(f"{seed}\0{tool_use_id}".encode(), digest_size=6).digest()
+    return base64.b32encode(digest[:5]).decode().lower()[:7] + str(2 + digest[5] % 6)
 
 
 def buttons(approval_id: str, *, may_stand: bool) -> tuple[Button, ...]:

@@ -14,15 +14,24 @@ from functools import partial
 
 import anyio
 
-from gateway import command, context
+from gateway import approval, command, context
 from gateway.address import Address
 from gateway.delivery import Delivery
-from gateway.errand import TRIES, Errand
+from gateway.errand import TRIES, Errand, draws
 from gateway.history import Asked, Entry, Quoted
-from gateway.inbound import CommandReceived, Inbound, MessageDeleted, MessageReceived
+from gateway.inbound import CommandReceived, Inbound, MessageDeleted, MessageReceived, PressReceived
 from gateway.journal import Line
 from gateway.need import Priority
-from gateway.operation import MarkWaiting, Operation, Outcome, ReadThread, ShowTyping, ThreadRead, UnmarkWaiting
+from gateway.operation import (
+    MarkWaiting,
+    Operation,
+    Outcome,
+    ReadThread,
+    ShowTyping,
+    TellPrivately,
+    ThreadRead,
+    UnmarkWaiting,
+)
 from gateway.patience import patiently
 from gateway.place import Place
 from gateway.platform import Platform, platform_of
@@ -33,8 +42,6 @@ log = logging.getLogger(__name__)
 
 TYPING_MOST = 30
 """How often in a row: behind that, something is wrong, and nobody should go on waiting for it."""
-
-_MARKS = (MarkWaiting, UnmarkWaiting)
 
 UNMARK_TRIES = 100
 """How often a mark is tried to be taken away: one that stays says what is not so."""
@@ -95,12 +102,18 @@ class Aside:
             while self._tasks or self._busy:
                 await self._changed.wait()
 
-    def take(self, inbound: Inbound, stored: Stored) -> None:
-        """Do what was just stored, if it is not for the queue."""
+    def take(self, inbound: Inbound, stored: Stored, sentence: str = "") -> None:
+        """Do what was just stored, if it is not for the queue; what it decided is answered with that sentence."""
         match inbound:
+            case CommandReceived(command="approve" | "deny"):
+                self._begin(stored.sequence, partial(self._tell_decided, stored.sequence, inbound, sentence))
             case CommandReceived():
                 self._begin(stored.sequence, partial(self._obey, stored.sequence, inbound, behind=stored.behind))
+            case PressReceived():
+                self.tell_privately(inbound, sentence)
             case MessageReceived() if stored.behind:
+                if stored.asked is not None:
+                    self.tell(inbound, approval.waiting(stored.asked, self._sign(inbound)))
                 self._marked[inbound.message_id] = anyio.Event()
                 self._put(partial(self._mark, inbound, self._marked[inbound.message_id]))
             case MessageDeleted():
@@ -112,6 +125,14 @@ class Aside:
     def turn(self, message: MessageReceived | MessageDeleted) -> None:
         """A message that waited does so no more."""
         self._put(partial(self._unmark, message, self._marked.pop(message.message_id, None)))
+
+    def tell_privately(self, inbound: PressReceived | CommandReceived, sentence: str) -> None:
+        """Answer a press, with a sentence for nobody but who pressed; or say one to who gave a command."""
+        press = inbound.press if isinstance(inbound, PressReceived) else None
+        told = TellPrivately(
+            address=inbound.address, user=inbound.user, text=sentence, press=press, ticket=inbound.ticket
+        )
+        self._put(partial(self._do_quietly, told))
 
     def tell(self, message: MessageReceived | CommandReceived, sentence: str) -> None:
         """Say something of our own about a message; once is enough, so nobody says it again after a crash."""
@@ -171,7 +192,7 @@ class Aside:
         platform = platform_of(address.key, self._platforms)
         return platform is not None and bool(platform.adapter.capabilities.read)
 
-    async def type(self, reply: Reply, shown: anyio.Event) -> None:
+    async def show_typing(self, reply: Reply, shown: anyio.Event) -> None:
         """Show that an answer is being written while nothing of it is there to be seen, until it is ``shown``."""
         every = reply.capabilities.typing_every
         async with anyio.create_task_group() as tasks:
@@ -208,11 +229,14 @@ class Aside:
         conversation = asked.address.key
         if (platform := platform_of(conversation, self._platforms)) is None:
             return
+        revoked = asked.command == "revoke" and await self._revoke(conversation, asked.argument)
         sentence = command.text(
             asked.command,
             await self._status(conversation),
             behind=behind,
             slash=platform.adapter.capabilities.slash,
+            argument=asked.argument,
+            revoked=revoked,
         )
         if sentence or asked.ticket:  # what waits there for an answer is taken away where there is none
             name = f"{conversation}!{sequence}"
@@ -221,6 +245,29 @@ class Aside:
                 log.error("command c%d: not answered in %s: %s", sequence, conversation, failure)
         await patiently(conversation, lambda: self._store.close(sequence))
         self._obeyed.discard(sequence)
+
+    async def _tell_decided(self, sequence: int, asked: CommandReceived, sentence: str) -> None:
+        """Answer who decided something by a command; before nobody else, where the platform has that."""
+        platform = platform_of(asked.address.key, self._platforms)
+        if platform is not None and sentence and asked.ticket is None and platform.adapter.capabilities.whispers:
+            self.tell_privately(asked, sentence)
+            sentence = ""
+        if platform is not None and (sentence or asked.ticket):
+            name = f"{asked.address.key}!{sequence}"
+            failure = await self._say(sentence, _place(asked, platform), platform, name)
+            if failure is not None:
+                log.error("command c%d: not answered in %s: %s", sequence, asked.address.key, failure)
+        await patiently(asked.address.key, lambda: self._store.close(sequence))
+        self._obeyed.discard(sequence)
+
+    def _sign(self, message: MessageReceived) -> str:
+        """What stands in front of commands where somebody wrote."""
+        platform = platform_of(message.address.key, self._platforms)
+        slash = platform is not None and platform.adapter.capabilities.slash
+        return "/" if slash else "!" if message.direct else ""
+
+    async def _do_quietly(self, operation: Operation) -> None:
+        await self._do(operation)
 
     async def _obey_again(self, sequence: int, asked: CommandReceived) -> None:
         """Answer a command that may have been answered before."""
@@ -251,7 +298,12 @@ class Aside:
             running=None if since is None else anyio.current_time() - since,
             open=await patiently(conversation, lambda: self._store.waiting(conversation)),
             held=self._delivery.delay(conversation),
+            asked=tuple(await patiently(conversation, lambda: self._store.approvals.open(conversation))),
+            allowed=tuple(await patiently(conversation, lambda: self._store.approvals.grants(conversation))),
         )
+
+    async def _revoke(self, conversation: str, tool: str) -> bool:
+        return await patiently(conversation, lambda: self._store.approvals.revoke(conversation, tool.strip()))
 
     async def _mark(self, message: MessageReceived, marked: anyio.Event) -> None:
         """Mark a message, if it still waits."""
@@ -273,7 +325,7 @@ class Aside:
         """Do something beside the queue, if the platform knows it."""
         conversation = operation.address.key
         platform = platform_of(conversation, self._platforms)
-        if platform is None or (isinstance(operation, _MARKS) and not platform.adapter.capabilities.marks):
+        if platform is None or not getattr(platform.adapter.capabilities, draws(operation)):
             return None
         errand = Errand(operation, platform.adapter.capabilities, priority, tries=tries)
         await self._delivery.show(errand, platform.adapter, name=f"{conversation}~{id(errand)}")

@@ -10,7 +10,7 @@ Rule 5: commands, and marks at messages that wait, pass the queue; a stop takes 
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -18,21 +18,24 @@ import anyio
 
 from gateway import command, history, journal
 from gateway.adapter import Adapter
-from gateway.agent import Agent, Answer, Stop, answer
+from gateway.agent import Agent, Answer, Case, Stop, answer
 from gateway.aside import Aside
 from gateway.delivery import Delivery, Record
-from gateway.draft import closed
 from gateway.error import OwnershipLostError, StoreError, UnreadableError
-from gateway.event import AgentEnd, EndReason, Envelope, Error, Event, MessageEnd, TextDelta, Usage
-from gateway.history import Answered, Asked, Entry, Unseen
-from gateway.inbound import CommandReceived, Inbound, MessageEdited, MessageReceived
+from gateway.event import AgentEnd, EndReason, Envelope, Usage
+from gateway.history import Asked, Ended, Entry, Unseen
+from gateway.inbound import CommandReceived, Inbound, MessageEdited, MessageReceived, PressReceived
 from gateway.journal import Line
+from gateway.past import Past
 from gateway.patience import patiently
 from gateway.place import Place
 from gateway.platform import Platform, platform_of
+from gateway.recorder import RunRecorder
 from gateway.reply import Bubble, Reply
+from gateway.retelling import retold, turns
 from gateway.store import Store, Stored, Work
 from gateway.stream import EventStream
+from gateway.terms import Terms
 
 log = logging.getLogger(__name__)
 
@@ -94,23 +97,12 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Past:
-    """What is known of a run from before: its journal, and what of it is in the history."""
+class _Running:
+    """What a run goes on with."""
 
-    lines: tuple[Line, ...]
-    said: tuple[Entry, ...]
-
-    @property
-    def answered(self) -> Answered | None:
-        """The model's answer, where it had finished."""
-        return next((each for each in self.said if isinstance(each, Answered) and each.reason != "interrupted"), None)
-
-    @property
-    def interrupted(self) -> list[Answered]:
-        """What was sealed of the drafts that were cut short."""
-        return [
-            Answered(text=closed(text), reason="interrupted") for _, text in sorted(journal.drafts(self.lines).items())
-        ]
+    case: Case
+    stream: EventStream
+    recorder: RunRecorder
 
 
 class Conversations:
@@ -123,6 +115,7 @@ class Conversations:
         platforms: where messages come from, by name.
         admits: whether a message may be answered; asked again when its turn has come.
         watch: told of everything.
+        terms: on which tools are used.
         limit: how many answers the model may write at once. Answers that only wait to be shown do not count.
     """
 
@@ -136,6 +129,7 @@ class Conversations:
         admits: Admits,
         watch: Watch,
         limit: int,
+        terms: Terms,
     ) -> None:
         self._store = store
         self._agent = agent
@@ -145,9 +139,15 @@ class Conversations:
         self._watch = watch
         self._slots = anyio.Semaphore(limit)
         self._starting = anyio.CancelScope()
+        self._terms = terms
+        self._told: dict[int, int] = {}
         self._running: dict[str, _Run] = {}
         self._aside = Aside(
-            store=store, delivery=delivery, platforms=platforms, model=agent.model, running_since=self._running_since
+            store=store,
+            delivery=delivery,
+            platforms=platforms,
+            model=agent.model.name,
+            running_since=self._running_since,
         )
 
     async def run(self) -> None:
@@ -166,8 +166,11 @@ class Conversations:
         """Begin no further run. What waits stays in the store."""
         self._starting.cancel()
 
-    def take(self, inbound: Inbound, stored: Stored) -> None:
-        """Let what was just stored have its effect, as far as that does not wait for its turn."""
+    def take(self, inbound: Inbound, stored: Stored, sentence: str = "") -> None:
+        """Let what was just stored have its effect, as far as that does not wait for its turn.
+
+        The ``sentence`` is for who pressed or decided.
+        """
         match inbound:
             case CommandReceived(command="stop" | "new") if run := self._running.get(inbound.address.key):
                 run.stop("stopped")
@@ -178,7 +181,11 @@ class Conversations:
                     self._aside.tell(message, command.TOO_LATE)
             case _:
                 pass
-        self._aside.take(inbound, stored)
+        self._aside.take(inbound, stored, sentence)
+
+    def tell_privately(self, inbound: PressReceived | CommandReceived, sentence: str) -> None:
+        """Answer a press, with something for nobody but who pressed."""
+        self._aside.tell_privately(inbound, sentence)
 
     def tell(self, message: MessageReceived | CommandReceived, sentence: str) -> None:
         """Say something of our own about a message or a command, beside the queue."""
@@ -219,7 +226,7 @@ class Conversations:
             return
         run.message_id = work.message.message_id
         try:
-            entries = [history.to_json(entry) for entry in await self._answer(work, platform, run, slot)]
+            entries = await self._answer(work, platform, run, slot)
         except anyio.get_cancelled_exc_class():
             await self._postpone(work)
             raise
@@ -227,7 +234,15 @@ class Conversations:
             slot.close()
             await self._failed(work, error)
         else:
-            await patiently(conversation, lambda: self._store.finish(work, entries))
+            await self._close(work, entries)
+
+    async def _close(self, work: Work, entries: list[Entry] | None) -> None:
+        """The message is answered; or its run waits for approval, and everything else behind it."""
+        if entries is None:
+            await patiently(work.conversation, lambda: self._store.park(work))
+            return
+        lines = [history.to_json(entry) for entry in entries]
+        await patiently(work.conversation, lambda: self._store.finish(work, lines))
 
     async def _failed(self, work: Work, error: Exception) -> None:
         """Have a message tried again after a while, or not any more where not even its end could be told.
@@ -254,8 +269,8 @@ class Conversations:
             except StoreError as error:
                 log.warning("run %s: open as before, but counted as an attempt: %s", _run_id(work), error)
 
-    async def _answer(self, work: Work, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
-        """Answer a message, and say what more of it goes into the history."""
+    async def _answer(self, work: Work, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry] | None:
+        """Answer a message, and say what more of it goes into the history; none where it waits for approval."""
         if work.waited:
             self._aside.turn(work.message)
         if not await patiently(work.conversation, lambda: self._admits(platform, work.message)):
@@ -263,31 +278,62 @@ class Conversations:
             return []
         if (past := _past(work)) is None:
             slot.close()
-            return await self._set_aside(work, _Past(lines=(), said=()), platform.adapter)
-        run.written = past.answered is not None or work.attempt > ATTEMPTS
+            return await self._set_aside(work, Past(), platform.adapter)
+        run.written = past.end is not None or work.attempt > ATTEMPTS
         if run.written:
             slot.close()
-        if past.answered is not None:
-            return await self._show_again(work, past, past.answered, platform.adapter, run)
+        if past.end is not None:
+            return await self._show_again(work, past, past.end, platform.adapter, run)
         if work.attempt > ATTEMPTS:
             return await self._set_aside(work, past, platform.adapter)
         if work.stopped:
             run.stop("stopped")
         return await self._converse(work, past, platform, run, slot)
 
-    async def _converse(self, work: Work, past: _Past, platform: Platform, run: _Run, slot: ExitStack) -> list[Entry]:
-        """One run, from its first event to its last operation."""
-        adapter, stream = platform.adapter, EventStream(_run_id(work))
-        run.reply = reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
+    async def _converse(
+        self, work: Work, past: Past, platform: Platform, run: _Run, slot: ExitStack
+    ) -> list[Entry] | None:
+        """One run, from where it stands to its last operation; none where it waits for approval."""
+        told = self._told.pop(work.sequence, 0)
+        adapter, stream = platform.adapter, EventStream(_run_id(work), first=told)
         before = _history(work)
-        asked = Asked(
-            speaker=work.message.user,
-            text=work.message.text,
-            context=await self._aside.context(work.message, before, run.stop.asked),
-            message_id=work.message.message_id,
+        begun: list[Entry] = [*([] if past.said else [await self._asked(work, before, run)]), *past.broken]
+        case = Case(
+            before=tuple(before),
+            said=(*past.said, *begun),
+            user=self._terms.user(platform.name, work.message.user),
+            approvals=past.approvals,
+            grants=work.grants,
+            overwritable=adapter.capabilities.surface != "post",
+            goes_on=told > 0,
         )
-        begun: list[Entry] = [asked, *past.interrupted]
-        messages = history.messages([*before, *begun], room=self._agent.history_characters)
+        known = turns(case.said, case.approvals)
+        run.reply = reply = self._reply(work, adapter, past.lines, len(known))
+        for turn in known:
+            for event in retold(turn) if case.goes_on or not turn.open else ():
+                reply.feed(event)
+        recorder = RunRecorder(self._store, work, begun=begun, user=case.user, terms=self._terms)
+        answered = await self._run(work, _Running(case=case, stream=stream, recorder=recorder), reply, run, slot)
+        if answered.reason is not None:
+            self._tell_end(work, reply, answered.reason)
+            return [] if reply.failure is None else [Unseen()]
+        if reply.failure is None:
+            self._told[work.sequence] = stream.taken
+            await self._withdraw(work, reply.unasked)
+            return None
+        await self._withdraw(work, [each.id for each in await self._store.approvals.open(work.conversation)])
+        self._tell_end(work, reply, "error")
+        return [Ended(reason="error")]
+
+    async def _withdraw(self, work: Work, approvals: Iterable[str]) -> None:
+        """Nobody can be asked: what waits for that is denied by it."""
+        for approval_id in approvals:
+            await patiently(work.conversation, lambda name=approval_id: self._store.withdraw(work, name))
+
+    async def _run(self, work: Work, parts: "_Running", reply: Reply, run: _Run, slot: ExitStack) -> Answer:
+        """Have the agent answer and the reply shown, until both are done or at rest."""
+        shown, answered = anyio.Event(), Answer(reason=None)
+        adapter = self._platforms[work.message.address.platform].adapter
 
         async def show() -> None:
             await self._delivery.show(reply, adapter, record=self._recorder(work))
@@ -295,22 +341,27 @@ class Conversations:
             if reply.failure is not None:
                 run.stop("error")  # nobody can see the rest
 
-        kept, shown = False, anyio.Event()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._consume, stream, reply)
-            tasks.start_soon(show)
-            tasks.start_soon(self._expire, work, reply, shown)
-            tasks.start_soon(self._aside.type, reply, shown)
-            answered = await answer(self._agent, messages, stream, stop=run.stop)
-            run.written = True
-            slot.close()
-            if reply.failure is None:
-                await self._keep(work, [*begun, _entry(answered)])
-                kept = True
-        self._tell_end(work, reply, answered.reason)  # pyright: ignore[reportPossiblyUnboundVariable]  # a task group swallows no error
-        if reply.failure is None:
-            return []
-        return [Unseen()] if kept else begun
+        async with anyio.create_task_group() as writing:
+            writing.start_soon(parts.recorder.run)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._consume, parts.stream, reply)
+                tasks.start_soon(show)
+                tasks.start_soon(self._expire, work, reply, shown)
+                tasks.start_soon(self._aside.show_typing, reply, shown)
+                answered = await answer(self._agent, parts.case, parts.stream, parts.recorder, stop=run.stop)
+                run.written = True
+                slot.close()
+            writing.cancel_scope.cancel()
+        return answered
+
+    async def _asked(self, work: Work, before: Sequence[Entry], run: _Run) -> Asked:
+        message = work.message
+        return Asked(
+            speaker=message.user,
+            text=message.text,
+            context=await self._aside.context(message, before, run.stop.asked),
+            message_id=message.message_id,
+        )
 
     async def _expire(self, work: Work, reply: Reply, shown: anyio.Event) -> None:
         """Have a guest's answer closed while it still can be."""
@@ -322,21 +373,18 @@ class Conversations:
             if not shown.is_set():
                 self._delivery.expire(reply)
 
-    async def _show_again(
-        self, work: Work, past: _Past, answered: Answered, adapter: Adapter, run: _Run
-    ) -> list[Entry]:
+    async def _show_again(self, work: Work, past: Past, end: AgentEnd, adapter: Adapter, run: _Run) -> list[Entry]:
         """Bring onto the screen what is missing there of an answer that the model had finished."""
-        draft = sum(isinstance(entry, Answered) and entry.reason == "interrupted" for entry in past.said)
-        run.reply = reply = self._reply(work, adapter, past.lines, draft)
-        for event in _retold(answered):
+        run.reply = reply = self._reply(work, adapter, past.lines, 0)
+        for event in past.retold():
             reply.feed(event)
         if work.stopped:
             reply.stop()
         await self._delivery.show(reply, adapter, record=self._recorder(work))
-        self._tell_end(work, reply, _reason(answered))
+        self._tell_end(work, reply, end.reason)
         return [] if reply.failure is None else [Unseen()]
 
-    async def _set_aside(self, work: Work, past: _Past, adapter: Adapter) -> list[Entry]:
+    async def _set_aside(self, work: Work, past: Past, adapter: Adapter) -> list[Entry]:
         """Tell the user that their message broke the bot too often to be tried again."""
         reply = self._reply(work, adapter, past.lines, journal.next_draft(past.lines))
         reply.feed(AgentEnd(reason="error", final_response="", turn_count=0, message_count=0, usage=Usage()))
@@ -344,16 +392,13 @@ class Conversations:
         await self._delivery.show(reply, adapter, record=self._recorder(work))
         self._tell_end(work, reply, "error")
         asked = Asked(speaker=work.message.user, text=work.message.text, message_id=work.message.message_id)
-        return [asked, *past.interrupted]
+        return [*([] if past.said else [asked]), *past.broken, Ended(reason="error")]
 
     async def _consume(self, stream: EventStream, reply: Reply) -> None:
         async for envelope in stream:
             self._watch(envelope)
             self._delivery.feed(reply, envelope.event)
-
-    async def _keep(self, work: Work, entries: Sequence[Entry]) -> None:
-        lines = [history.to_json(entry) for entry in entries]
-        await patiently(work.conversation, lambda: self._store.append(work, lines))
+        self._delivery.rest(reply)
 
     def _recorder(self, work: Work) -> Record:
         async def record(lines: Mapping[int, Line]) -> None:
@@ -399,35 +444,13 @@ def _is_loss(error: BaseException) -> bool:
     return isinstance(error, OwnershipLostError)
 
 
-def _past(work: Work) -> _Past | None:
+def _past(work: Work) -> Past | None:
     """What is known of a run from before; none where that cannot be read: then nobody can go on with it."""
     try:
-        return _Past(lines=tuple(map(journal.from_json, work.journal)), said=tuple(map(history.from_json, work.said)))
+        return Past.of(work)
     except ValueError as error:
         log.error("run %s: what was kept of it cannot be read, another version wrote it: %s", _run_id(work), error)  # noqa: TRY400 - the message says it whole
         return None
-
-
-def _entry(answered: Answer) -> Answered:
-    return Answered(text=answered.text, native=answered.native, reason=answered.reason, error=answered.error)
-
-
-def _reason(answered: Answered) -> EndReason:
-    return "error" if answered.reason == "interrupted" else answered.reason
-
-
-def _retold(answered: Answered) -> list[Event]:
-    """The events that a reply needs to show an answer which was given before."""
-    reason = _reason(answered)
-    said: list[Event] = [TextDelta(block_id="b0", text=answered.text)] if answered.text else []
-    if answered.error is not None:
-        said.append(Error(error_type=answered.error, error_message="", retryable=False))
-    else:
-        said.append(MessageEnd(message_id="", stop_reason="end", usage=Usage()))
-    return [
-        *said,
-        AgentEnd(reason=reason, final_response=answered.text, turn_count=1, message_count=1, usage=Usage()),
-    ]
 
 
 def _run_id(work: Work) -> str:

@@ -216,6 +216,11 @@ class Delivery:
         reply.feed(event)
         self._notice(reply)
 
+    def rest(self, reply: Reply) -> None:
+        """Tell a reply that its run waits, if it has not ended: it is done when all of it is on the screen."""
+        reply.rest()
+        self._notice(reply)
+
     def stop(self, reply: Reply) -> bool:
         """Show nothing more of a reply than closes what is on the screen; whether there was more."""
         left_out = reply.stop()

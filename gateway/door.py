@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable
 
 from gateway import access, pairing
-from gateway.inbound import CommandReceived, MessageReceived
+from gateway.inbound import CommandReceived, MessageReceived, PressReceived
 from gateway.platform import Platform
 from gateway.store import Pairings, Person
 
@@ -35,7 +35,7 @@ class Door:
         self._draw = draw
         self._told: dict[Person, str] = {}
 
-    async def admits(self, platform: Platform, message: MessageReceived | CommandReceived) -> bool:
+    async def admits(self, platform: Platform, message: MessageReceived | CommandReceived | PressReceived) -> bool:
         """Whether a message may be answered, a command obeyed."""
         if access.admits(platform.allow, message):
             return True
@@ -61,5 +61,5 @@ class Door:
         log.info("%s gets a pairing code; dragoman pair --list shows it", person.user)
         return pairing.sentence(code)
 
-    def _knocking(self, message: MessageReceived | CommandReceived) -> Person | None:
+    def _knocking(self, message: MessageReceived | CommandReceived | PressReceived) -> Person | None:
         return pairing.asker(message) if self._open else None

@@ -14,6 +14,7 @@ from gateway.operation import (
     RateLimited,
     ReadThread,
     ShowTyping,
+    TellPrivately,
     Unknown,
     UnmarkWaiting,
     Unreachable,
@@ -26,7 +27,13 @@ _DRAWS: dict[type[Operation], Budgets] = {
     MarkWaiting: "mark",
     UnmarkWaiting: "mark",
     ShowTyping: "typing",
+    TellPrivately: "private",
 }
+
+
+def draws(operation: Operation) -> Budgets:
+    """The budgets of such an operation."""
+    return _DRAWS[type(operation)]
 
 
 class Errand:
@@ -60,7 +67,7 @@ class Errand:
         """What it needs; none while it is in flight, and when it is done."""
         if self._in_flight or self.done:
             return None
-        return Need(priority=self._priority, draws=_DRAWS[type(self._operation)])
+        return Need(priority=self._priority, draws=draws(self._operation))
 
     def next_operation(self) -> Operation | None:
         """The operation, in flight from now on."""

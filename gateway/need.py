@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-Budgets = Literal["post", "edit", "delete", "append", "read", "mark", "typing"]
+Budgets = Literal["post", "edit", "delete", "append", "read", "mark", "typing", "private"]
 """The field of ``Capabilities`` that lists what an operation draws on."""
 
 

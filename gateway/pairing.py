@@ -7,7 +7,7 @@ Rule 2: a stranger makes the bot speak once an hour at most, and a crowd of them
 Rule 3: only a direct message leads to a code, and only direct messages are let in by one.
 """
 
-from gateway.inbound import CommandReceived, MessageReceived
+from gateway.inbound import CommandReceived, MessageReceived, PressReceived
 from gateway.store import Person
 
 ALPHABET = "CDFGHJKMNPQRTVWXY34679"
@@ -45,7 +45,7 @@ def read(text: str) -> str | None:
     return code if len(code) == LENGTH and set(code) <= set(ALPHABET) else None
 
 
-def asker(message: MessageReceived | CommandReceived) -> Person | None:
+def asker(message: MessageReceived | CommandReceived | PressReceived) -> Person | None:
     """Whom a message could be let in for; none where it cannot (rule 3)."""
     if not (message.direct and message.user):
         return None

@@ -100,7 +100,8 @@ class Approvals(Protocol):
     async def expire(self) -> float | None:
         """Let those expire whose time is over, and make their conversations due; in how many seconds the next will be.
 
-        None where there is none. The time is the store's, from when they were asked.
+        None where there is none. The time is the store's, from when they were asked; until this was called they are
+        open, and can be decided.
         """
         ...
 
@@ -253,7 +254,10 @@ class Store(Protocol):
         ...
 
     async def ask(self, work: Work, approval: Approval, *, lifetime: float | None) -> None:
-        """Keep an open approval of the message's run, for so many seconds. Nothing happens where it is known."""
+        """Keep an open approval of the message's run, for so many seconds. Nothing happens where it is known.
+
+        Where the message was stopped, it is withdrawn at once: the stop may have come in just this moment.
+        """
         ...
 
     async def withdraw(self, work: Work, approval_id: str) -> None:
@@ -272,7 +276,10 @@ class Store(Protocol):
         ...
 
     async def finish(self, work: Work, entries: Sequence[str]) -> None:
-        """Append to the history, close the message and give the conversation back, in one step."""
+        """Append to the history, close the message and give the conversation back, in one step.
+
+        As with ``reject``, an approval of the message that is still open is withdrawn.
+        """
         ...
 
     async def reject(self, conversation: str, sequence: int) -> None:
@@ -284,7 +291,7 @@ class Store(Protocol):
         ...
 
     async def release(self, conversation: str) -> None:
-        """Give a conversation back with its messages as they are: due again where one is open."""
+        """Give a conversation back with its messages as they are: due again where one is open, also if it has asked."""
         ...
 
     async def wait_due(self) -> None:
@@ -299,7 +306,7 @@ class Store(Protocol):
         ...
 
     async def prune(self, older_than: float) -> int:
-        """Forget finished events that are older than so many seconds (25 hours at least), with their journals.
+        """Forget finished events that are older than so many seconds (25 hours at least), with journals and approvals.
 
         Returns how many there were.
 

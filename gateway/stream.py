@@ -39,14 +39,15 @@ class EventStream:
         run_id: goes into every envelope.
         capacity: how many events may wait.
         patience: how many seconds a put may wait for room.
+        first: the number of the first event: how many an earlier stream of the run has told in this process.
     """
 
-    def __init__(self, run_id: str, *, capacity: int = 256, patience: float = 30.0) -> None:
+    def __init__(self, run_id: str, *, capacity: int = 256, patience: float = 30.0, first: int = 0) -> None:
         self.run_id = run_id
         self._capacity = capacity
         self._patience = patience
         self._waiting: deque[Event] = deque()
-        self._taken = 0
+        self.taken = first
         self._stalls = 0
         self._closed = False
         self._changed = anyio.Event()
@@ -113,8 +114,8 @@ class EventStream:
     def _take(self) -> Envelope:
         event = self._waiting.popleft()
         self._wake()
-        envelope = Envelope(run_id=self.run_id, seq=self._taken, timestamp=datetime.now(UTC), event=event)
-        self._taken += 1
+        envelope = Envelope(run_id=self.run_id, seq=self.taken, timestamp=datetime.now(UTC), event=event)
+        self.taken += 1
         return envelope
 
     def _wake(self) -> None:

@@ -25,6 +25,10 @@ class User:
     roles: frozenset[str] = frozenset()
 
 
+Report = Callable[[str, float | None, float | None], None]
+"""How far a call is: a few words, and how much of how much is done. May be called from any thread."""
+
+
 class Memory(Protocol):
     """What a tool keeps for one conversation: texts by name. ``/new`` does not erase it, ``/forget`` does.
 
@@ -45,7 +49,7 @@ class Memory(Protocol):
 class Context:
     """What a call knows of where it runs.
 
-    ``report`` says how far it is: a few words, and how much of how much is done; it may be called from any thread.
+    ``report`` says how far it is.
     ``folder`` is the conversation's own, for files that the model may read.
     """
 
@@ -55,7 +59,7 @@ class Context:
     tool_use_id: str
     memory: Memory
     folder: Path
-    report: Callable[[str, float | None, float | None], None]
+    report: Report
 
 
 class Tool(Protocol):

@@ -3,7 +3,7 @@
 Rule 1: a transaction is a list of statements without Python in between; a database runs it in one hop.
 Rule 2: a transaction that opens, changes or closes messages takes the conversation's row first. So within a
         conversation the order of ``seq`` is the order of commits, and a later statement overlooks no message.
-Rule 3: a write to an owned conversation stands behind a guard that names this node as the owner.
+Rule 3: a write to an owned conversation stands behind a guard that names this node as the owner (``ownership``).
 Rule 4: time is the database's; it stands in the SQL as ``{now}``.
 """
 
@@ -23,12 +23,15 @@ from gateway.inbound import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    PressReceived,
     from_json,
     to_json,
 )
-from gateway.store import Stored, Work
-from gateway.stores import ticket
+from gateway.store import Approval, Decision, Stored, Work
+from gateway.stores import approval, ownership, ticket
+from gateway.stores.approval import ASK, SqlApprovals
 from gateway.stores.database import Database, Row, Statement
+from gateway.stores.memory import SqlMemory
 from gateway.stores.pairing import SqlPairings
 from gateway.stores.schema import migrate
 
@@ -39,23 +42,6 @@ DEDUPE_SECONDS = 25 * 3600.0
 
 BATCH = 1000
 """How many events one transaction of ``prune`` forgets, so that nobody's acknowledgement waits for it."""
-
-# One process, so every node of the past is dead. Several will delete only those whose `until` has passed.
-BURY_NODES = "delete from gw_node"
-
-# `until` stays null: that this node lives is shown by the lock that it holds, not by a heartbeat.
-JOIN = "insert into gw_node(id) values($1)"
-
-# After the dead are buried, not together with them: whatever else dies in between is freed by the next one.
-FREE_ORPHANS = """
-update gw_conv set owner = null
-where owner is not null and not exists(select 1 from gw_node where gw_node.id = gw_conv.owner)"""
-
-# The update changes nothing. It takes the row's lock before the message gets its number (rule 2).
-LOCK = "insert into gw_conv(id) values($1) on conflict(id) do update set id = excluded.id"
-
-# The same for what makes no conversation: where there is none, there is nothing to change either.
-LOCK_KNOWN = "update gw_conv set id = id where id = $1"
 
 # Guard: new. Only messages and commands stay open; whatever else came has had its effect with this transaction.
 KEEP = """
@@ -77,24 +63,6 @@ STOP = "update gw_event set stopped = 1 where seq = (select min(seq) from gw_ope
 
 # The history begins behind the command. It stays where it is; what was open before finishes into the part left behind.
 BEGIN = "update gw_conv set begun = (select seq from gw_event where id = $2) where id = $1"
-
-# A conversation is due since its first wish to be; idle where nothing is open. Needs the row's lock (rule 2).
-SETTLE = """
-update gw_conv set due =
-    case when exists(select 1 from gw_open where conv = $1) then coalesce(due, {now}) end
-where id = $1 returning due"""
-
-# `due` stays, so that a conversation whose owner dies goes back to its old place in the line.
-CLAIM = """
-update gw_conv set owner = $1 where id in (
-    select id from gw_conv where due is not null and owner is null order by due, id limit $2 {skip_locked})
-returning id, due"""
-
-# Guard: ours, and locked until the commit.
-HOLD = "update gw_conv set owner = owner where id = $1 and owner = $2 returning id"
-
-# Guard: ours until now. It goes to the end of the line.
-FREE = "update gw_conv set owner = null, due = null where id = $1 and owner = $2 returning id"
 
 # Counted before the work, so that a message which kills its process is known by its attempts.
 ATTEMPT = """
@@ -139,13 +107,17 @@ CLOSE_COMMAND = """
 update gw_event set done = {now}, ticket = null, expires = null
 where seq = $1 and kind = 'command_received' and done is null"""
 
-# Ordered, so that both statements find the same events; one that grew old between them waits for the next batch.
+# Ordered, so that all three statements find the same events; one that grew old between them waits for the next batch.
 PRUNE_JOURNAL = """
 delete from gw_journal where event in (select seq from gw_event where done < {now} - $1 order by done, seq limit $2)"""
 
+PRUNE_APPROVALS = """
+delete from gw_approval where event in (select seq from gw_event where done < {now} - $1 order by done, seq limit $2)"""
+
 PRUNE = """
 delete from gw_event where seq in (select seq from gw_event where done < {now} - $1 order by done, seq limit $2)
-and not exists(select 1 from gw_journal where event = gw_event.seq) returning seq"""
+and not exists(select 1 from gw_journal where event = gw_event.seq)
+and not exists(select 1 from gw_approval where event = gw_event.seq) returning seq"""
 
 
 class Mailbox:
@@ -153,6 +125,7 @@ class Mailbox:
 
     def __init__(self, database: Database) -> None:
         self.pairings = SqlPairings(database)
+        self.approvals = SqlApprovals(database, self._wake)
         self._database = database
         self._node = uuid4().hex
         self._may_be_due = True
@@ -168,28 +141,41 @@ class Mailbox:
         await migrate(database)
         mailbox = cls(database)
         await mailbox._transaction(
-            mailbox._statement(BURY_NODES), mailbox._statement(JOIN, mailbox._node), mailbox._statement(FREE_ORPHANS)
+            mailbox._statement(ownership.BURY_NODES),
+            mailbox._statement(ownership.JOIN, mailbox._node),
+            mailbox._statement(ownership.FREE_ORPHANS),
         )
         return mailbox
 
-    async def ingest(self, inbound: Inbound) -> Stored | None:
+    def memory(self, conversation: str) -> SqlMemory:
+        """What tools keep for a conversation; see ``Store``."""
+        return SqlMemory(self._database, conversation)
+
+    async def ingest(self, inbound: Inbound, decision: Decision | None = None) -> Stored | None:
         """Keep what arrived, with its effect; see ``Store``."""
         message, place = _names(inbound)
-        lock = LOCK if isinstance(inbound, MessageReceived) else LOCK_KNOWN
+        lock = ownership.LOCK if isinstance(inbound, MessageReceived) else ownership.LOCK_KNOWN
         rows = await self._run(
             [
                 self._statement(lock, place),
                 self._guard(KEEP, inbound.event_id, message, place, inbound.type, *_written(_trace(inbound))),
-                *self._effects(inbound, place),
+                *self._effects(inbound, decision, place),
+                self._statement(ownership.SETTLE, place),
             ]
         )
         if rows is None:
             return None
-        if isinstance(inbound, MessageReceived):
-            self._wake()
-        _, ((sequence, waited),), *effects = rows
-        changes = isinstance(inbound, MessageEdited | MessageDeleted)
-        return Stored(sequence=sequence, behind=bool(effects[0] if changes else waited))
+        _, ((sequence, waited),), *effects, settled = rows
+        self._wake_if_due(settled)
+        said = effects[0] if effects else []
+        match inbound:
+            case MessageReceived():
+                asked = approval.approval(said[0]) if said else None
+                return Stored(sequence=sequence, behind=bool(waited), asked=asked)
+            case MessageEdited() | MessageDeleted():
+                return Stored(sequence=sequence, behind=bool(said))
+            case _:
+                return Stored(sequence=sequence, behind=bool(waited), decided=decision is not None and bool(said))
 
     async def open_commands(self) -> list[tuple[int, CommandReceived]]:
         """The commands that nobody has answered; see ``Store``."""
@@ -206,19 +192,21 @@ class Mailbox:
         if limit < 1:
             return []
         self._may_be_due = False
-        (rows,) = await self._transaction(self._statement(CLAIM, self._node, limit))
+        (rows,) = await self._transaction(self._statement(ownership.CLAIM, self._node, limit))
         if len(rows) == limit:
             self._wake()
         return [conversation for conversation, _ in sorted(rows, key=lambda row: (row[1], row[0]))]
 
     async def load(self, conversation: str) -> Work | None:
         """What to do in a conversation of ours; see ``Store``."""
-        _, oldest, said, journal = await self._guarded(
+        _, oldest, said, journal, asked, allowed = await self._guarded(
             conversation,
-            self._guard(HOLD, conversation, self._node),
+            self._guard(ownership.HOLD, conversation, self._node),
             self._statement(ATTEMPT, conversation),
             self._statement(READ_HISTORY, conversation),
             self._statement(READ_JOURNAL, conversation),
+            self._statement(approval.READ_OF_OLDEST, conversation),
+            self._statement(approval.READ_ALLOWED, conversation),
         )
         if not oldest:
             return None
@@ -234,6 +222,8 @@ class Mailbox:
             stopped=bool(stopped),
             waited=bool(waited),
             age=max(0.0, age),
+            approvals=tuple(map(approval.approval, asked)),
+            grants=tuple(tool for (tool,) in allowed),
         )
 
     async def record(self, work: Work, lines: Mapping[int, str]) -> None:
@@ -244,6 +234,22 @@ class Mailbox:
         """Append, and leave open; see ``Store``."""
         await self._add(work, self._appending(work, entries))
 
+    async def ask(self, work: Work, approval: Approval, *, lifetime: float | None) -> None:
+        """Keep an open approval; see ``Store``."""
+        names = (approval.id, work.conversation, work.sequence, approval.tool_use_id, approval.tool_name)
+        asking = self._statement(ASK, *names, approval.asker, int(approval.may_stand), lifetime)
+        await self._add(work, [asking])
+
+    async def withdraw(self, work: Work, approval_id: str) -> None:
+        """There is nothing left to decide about it; see ``Store``."""
+        await self._add(work, [self._statement(approval.WITHDRAW, approval_id, work.sequence)])
+
+    async def park(self, work: Work) -> None:
+        """Give back what waits for approval; see ``Store``."""
+        await self._give_back(
+            work.conversation, self._guard(UNCOUNT, work.sequence, work.conversation), by=ownership.PARK
+        )
+
     async def waiting(self, conversation: str) -> int:
         """How many messages of a conversation are not finished; see ``Store``."""
         ((row,),) = await self._transaction(self._statement(COUNT_OPEN_HERE, conversation))
@@ -253,13 +259,13 @@ class Mailbox:
         """Append, close and give back; see ``Store``."""
         await self._give_back(
             work.conversation,
-            self._guard(CLOSE, work.sequence, work.conversation),
+            *self._closing(work.conversation, work.sequence),
             *self._appending(work, entries),
         )
 
     async def reject(self, conversation: str, sequence: int) -> None:
         """Close what cannot be read; see ``Store``."""
-        await self._give_back(conversation, self._guard(CLOSE, sequence, conversation))
+        await self._give_back(conversation, *self._closing(conversation, sequence))
 
     async def postpone(self, work: Work) -> None:
         """Give back, and take the attempt back; see ``Store``."""
@@ -281,7 +287,7 @@ class Mailbox:
         return left
 
     async def prune(self, older_than: float) -> int:
-        """Forget old finished events and their journals; see ``Store``. The age counts from when they were finished.
+        """Forget old finished events and what belongs to them; see ``Store``. The age counts from their end.
 
         Raises:
             ValueError: less than 25 hours, in which a platform may deliver the event again.
@@ -291,13 +297,18 @@ class Mailbox:
             raise ValueError(msg)
         pruned = 0
         while True:
-            _, rows = await self._transaction(
+            *_, rows = await self._transaction(
                 self._statement(PRUNE_JOURNAL, float(older_than), BATCH),
+                self._statement(PRUNE_APPROVALS, float(older_than), BATCH),
                 self._statement(PRUNE, float(older_than), BATCH),
             )
             pruned += len(rows)
             if len(rows) < BATCH:
                 return pruned
+
+    def _wake_if_due(self, settled: Sequence[Row]) -> None:
+        if any(due is not None for (due,) in settled):
+            self._wake()
 
     def _wake(self) -> None:
         self._may_be_due = True
@@ -310,21 +321,46 @@ class Mailbox:
     def _guard(self, sql: str, *parameters: str | float | None) -> Statement:
         return self._statement(sql, *parameters, guard=True)
 
-    def _effects(self, inbound: Inbound, place: str | None) -> list[Statement]:
-        """What else a new inbound does, while its conversation is locked."""
+    def _effects(self, inbound: Inbound, decision: Decision | None, place: str | None) -> list[Statement]:
+        """What else a new inbound does, while its conversation is locked; what the first one returns is said of it."""
         match inbound:
             case MessageReceived():
-                return [self._statement(SETTLE, place)]
+                return [self._statement(approval.TELL, place)]
             case MessageEdited(message=message):
                 return [self._statement(CHANGE, place, message.message_id, _written(message)[0])]
             case MessageDeleted(message_id=name):
-                return [self._statement(RETRACT, place, name), self._statement(SETTLE, place)]
-            case CommandReceived(command="stop"):
-                return [self._statement(STOP, place)]
-            case CommandReceived(command="new", event_id=name):
-                return [self._statement(STOP, place), self._statement(BEGIN, place, name)]
-            case CommandReceived() | Ignored():
+                return [self._statement(RETRACT, place, name)]
+            case CommandReceived(command="stop" | "new"):
+                return self._ending(inbound, place)
+            case PressReceived() | CommandReceived() if decision is not None:
+                return self._deciding(inbound, decision, place)
+            case PressReceived() | CommandReceived() | Ignored():
                 return []
+
+    def _ending(self, inbound: CommandReceived, place: str | None) -> list[Statement]:
+        """What a stop does, and what ``new`` does beside that."""
+        name, new = inbound.event_id, inbound.command == "new"
+        state, person = ("denied", inbound.user) if new else ("withdrawn", None)
+        ends = [self._statement(approval.END, place, state, person, name), self._statement(STOP, place)]
+        begins = [self._statement(approval.REVOKE_ALL, place), self._statement(BEGIN, place, name)]
+        return [*ends, *begins] if new else ends
+
+    def _deciding(
+        self, inbound: PressReceived | CommandReceived, decision: Decision, place: str | None
+    ) -> list[Statement]:
+        state = "approved" if decision.granted else "denied"
+        standing = int(decision.granted and decision.standing)
+        name, event = decision.approval_id, inbound.event_id
+        return [
+            self._statement(approval.DECIDE, name, place, state, inbound.user, standing, event),
+            self._statement(approval.GIVE, name, event),
+        ]
+
+    def _closing(self, conversation: str, sequence: int) -> list[Statement]:
+        return [
+            self._guard(CLOSE, sequence, conversation),
+            self._statement(approval.WITHDRAW_ALL, sequence),
+        ]
 
     def _appending(self, work: Work, entries: Sequence[str]) -> list[Statement]:
         return [self._statement(APPEND, work.conversation, work.sequence, entry) for entry in entries]
@@ -332,20 +368,19 @@ class Mailbox:
     async def _add(self, work: Work, statements: Iterable[Statement]) -> None:
         await self._guarded(
             work.conversation,
-            self._guard(HOLD, work.conversation, self._node),
+            self._guard(ownership.HOLD, work.conversation, self._node),
             self._guard(FIND_OPEN, work.sequence, work.conversation),
             *statements,
         )
 
-    async def _give_back(self, conversation: str, *statements: Statement) -> None:
-        *_, ((due,),) = await self._guarded(
+    async def _give_back(self, conversation: str, *statements: Statement, by: str = ownership.FREE) -> None:
+        *_, settled = await self._guarded(
             conversation,
-            self._guard(FREE, conversation, self._node),
+            self._guard(by, conversation, self._node),
             *statements,
-            self._statement(SETTLE, conversation),
+            self._statement(ownership.SETTLE, conversation),
         )
-        if due is not None:
-            self._wake()
+        self._wake_if_due(settled)
 
     async def _guarded(self, conversation: str, *statements: Statement) -> list[list[Row]]:
         rows = await self._run(statements)
@@ -373,7 +408,7 @@ def _names(inbound: Inbound) -> tuple[str | None, str | None]:
             return inbound.message_id, inbound.address.key
         case MessageEdited(message=message):
             return None, message.address.key
-        case MessageDeleted():
+        case MessageDeleted() | PressReceived():
             return None, inbound.address.key
         case Ignored():
             return None, None

@@ -43,6 +43,32 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             platform text not null, account text not null, person text not null, code text unique,
             expires double precision, paired double precision, primary key(platform, account, person))""",
     ),
+    (
+        """create table gw_approval(
+            seq {serial}, id text not null unique, conv text not null, event bigint not null, call text not null,
+            tool text not null, asker text not null, state text not null, person text, may_stand int not null,
+            standing int not null default 0, asked double precision not null, expires double precision,
+            told int not null default 0, decided bigint)""",
+        "create index gw_approval_event on gw_approval(event, seq)",
+        "create index gw_approval_open on gw_approval(conv, seq) where state = 'open'",
+        "create index gw_approval_expires on gw_approval(expires) where state = 'open'",
+        """create table gw_grant(
+            conv text not null, tool text not null, person text not null, given double precision not null,
+            primary key(conv, tool))""",
+        """create table gw_memory(
+            conv text not null, name text not null, body text not null, primary key(conv, name))""",
+        # On what a conversation waits: the open approvals of its run.
+        """create view gw_waiting as
+            select seq, conv from gw_approval where state = 'open'
+            and event = (select min(seq) from gw_open where gw_open.conv = gw_approval.conv)""",
+        # Whoever has asked has begun, though a parked attempt does not count.
+        "drop view gw_fresh",
+        """create view gw_fresh as
+            select seq, conv, message from gw_event where kind = 'message_received' and done is null and attempts = 0
+            and not exists(select 1 from gw_journal where event = gw_event.seq)
+            and not exists(select 1 from gw_history where conv = gw_event.conv and event = gw_event.seq)
+            and not exists(select 1 from gw_approval where event = gw_event.seq)""",
+    ),
 )
 
 # The one table that every version has.

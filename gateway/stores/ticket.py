@@ -1,6 +1,6 @@
 """Tickets, kept beside the bodies of what they came with, so that each can be erased alone. README.md says when.
 
-An edit brings none: the message that it changes keeps its own.
+An edit brings none: the message that it changes keeps its own. A press's is not kept: it is done when it is stored.
 """
 
 from dataclasses import replace
@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from gateway import codec
-from gateway.inbound import CommandReceived, Inbound, MessageEdited, MessageReceived, Ticket
+from gateway.inbound import CommandReceived, Inbound, MessageEdited, MessageReceived, PressReceived, Ticket
 
 FORGET = "update gw_event set ticket = null, expires = null where expires <= {now}"
 
@@ -24,7 +24,7 @@ def _adapter() -> TypeAdapter[Ticket]:
 def without(inbound: Inbound) -> Inbound:
     """What is left of an inbound without its ticket."""
     match inbound:
-        case MessageReceived() | CommandReceived():
+        case MessageReceived() | CommandReceived() | PressReceived():
             return replace(inbound, ticket=None)
         case MessageEdited(message=message):
             return replace(inbound, message=replace(message, ticket=None))

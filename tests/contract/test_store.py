@@ -24,9 +24,10 @@ from gateway.inbound import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    PressReceived,
     Ticket,
 )
-from gateway.store import Store, Stored, Work
+from gateway.store import Approval, ApprovalState, Decision, Grant, Store, Stored, Work
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from tests.contract.manifest import assert_complete, proves
@@ -141,6 +142,37 @@ def command(what: Command, *, to: Address | None = None, event: str = "", name: 
     )
 
 
+def press(*, to: Address | None = None, event: str = "", user: str = "U1") -> PressReceived:
+    return PressReceived(
+        event_id=event or f"event {next(NUMBERS)}",
+        press="p",
+        message_id="ours",
+        address=to or address(),
+        user=user,
+        data="",
+        direct=False,
+    )
+
+
+def approval(name: str = "A", tool: str = "write", *, of: Address | None = None, may_stand: bool = True) -> Approval:
+    return Approval(
+        id=name,
+        conversation=(of or address()).key,
+        tool_use_id=f"call {name}",
+        tool_name=tool,
+        asker="U1",
+        may_stand=may_stand,
+    )
+
+
+def yes(name: str = "A", *, standing: bool = False) -> Decision:
+    return Decision(approval_id=name, granted=True, standing=standing)
+
+
+def no(name: str = "A") -> Decision:
+    return Decision(approval_id=name, granted=False)
+
+
 def ticket(lifetime: float = 900, word: str = "swordfish") -> Ticket:
     return Ticket(secret=word, lifetime=lifetime, opening="77", guest=True)
 
@@ -165,6 +197,32 @@ async def behind(store: Store, inbound: Inbound) -> bool:
     stored = await store.ingest(inbound)
     assert stored is not None
     return stored.behind
+
+
+async def asking(store: Store, *approvals: Approval, to: Address | None = None, lifetime: float | None = None) -> Work:
+    """A run that has just asked for something."""
+    await store.ingest(message(to=to))
+    work = await take_one(store)
+    for each in approvals or (approval(of=to),):
+        await store.ask(work, each, lifetime=lifetime)
+    return work
+
+
+async def parked(store: Store, *approvals: Approval, to: Address | None = None, lifetime: float | None = None) -> Work:
+    work = await asking(store, *approvals, to=to, lifetime=lifetime)
+    await store.park(work)
+    return work
+
+
+async def decided(store: Store, inbound: Inbound, decision: Decision) -> bool | None:
+    """Whether it won; none where it was known."""
+    stored = await store.ingest(inbound, decision)
+    return None if stored is None else stored.decided
+
+
+async def state(store: Store, name: str = "A") -> ApprovalState | None:
+    found = await store.approvals.find(name)
+    return None if found is None else found.state
 
 
 @proves("ingest-new")
@@ -887,6 +945,14 @@ async def test_who_does_not_own_a_conversation_changes_nothing_in_it(bench: Benc
             await store.record(work, {0: "late"})
         with pytest.raises(OwnershipLostError):
             await store.append(work, ["late"])
+        for write in (
+            store.ask(work, approval(), lifetime=None),
+            store.withdraw(work, "A"),
+            store.park(work),
+        ):
+            with pytest.raises(OwnershipLostError):
+                await write
+        assert await store.approvals.find("A") is None
         again = await take_one(store)
         assert (again.sequence, again.attempt, again.said, again.journal) == (work.sequence, 2, (), ())
 
@@ -1067,6 +1133,18 @@ async def test_everything_that_makes_due_wakes_whoever_waits(store: Store) -> No
     work = await until_due(lambda: store.finish(work, []))
     await store.ingest(message())
     work = await until_due(lambda: store.reject(work.conversation, work.sequence))
+    for name, lifetime, decide in (
+        ("A", None, lambda: store.ingest(press(), yes("A"))),
+        ("B", 1, store.approvals.expire),
+        ("C", None, lambda: store.ingest(command("stop"))),
+    ):
+        await store.finish(work, [])
+        work = await parked(store, approval(name), lifetime=lifetime)
+        work = await until_due(decide)
+    await store.finish(work, [])
+    await parked(store, approval("D"))
+    work = await until_due(lambda: store.ingest(command("new")))
+    work = await until_due(lambda: store.park(work))
     await store.wait_due()  # a claim that got all it asked for may have left some
     assert await store.waiting(work.conversation) == 1
 
@@ -1099,7 +1177,33 @@ async def test_nobody_is_woken_for_nothing(store: Store) -> None:
             await store.ingest(inbound)
         await store.record(work, {0: "line"})
         await store.append(work, ["entry"])
+        await store.ingest(press(), no("unknown"))
         await store.finish(work, [])
+        await anyio.wait_all_tasks_blocked()
+        assert not woken.is_set()
+        group.cancel_scope.cancel()
+
+
+@proves("wait-blocks")
+async def test_nobody_is_woken_while_all_wait_for_approval(store: Store) -> None:
+    await store.ingest(message())
+    (work,) = await take(store, 2)
+    woken = anyio.Event()
+
+    async def wait() -> None:
+        await store.wait_due()
+        woken.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        await store.ask(work, approval(), lifetime=None)
+        await store.park(work)
+        for inbound in (message("behind it"), edit(work.message, "B"), deletion(work.message), command("status")):
+            await store.ingest(inbound)
+        await store.ingest(press(to=address("C2")), yes())
+        await store.approvals.expire()
+        await store.memory(address().key).keep("name", "text")
         await anyio.wait_all_tasks_blocked()
         assert not woken.is_set()
         group.cancel_scope.cancel()
@@ -1172,6 +1276,378 @@ async def test_nothing_is_forgotten_within_25_hours(store: Store, seconds: float
         await store.prune(seconds)
 
 
+@proves("ask")
+async def test_what_was_asked_for_is_open_over_restarts(bench: Bench) -> None:
+    first, second = approval("A"), approval("B", "shell", may_stand=False)
+    async with bench.open() as store:
+        await asking(store, first, second)
+    async with bench.open() as store:
+        assert await store.approvals.find("B") == second
+        assert await store.approvals.find("C") is None
+        assert await store.approvals.open(address().key) == [first, second]
+        assert await store.approvals.open(address("C2").key) == []
+        work = await take_one(store)
+        assert (work.approvals, work.grants) == ((first, second), ())
+
+
+@proves("ask")
+async def test_what_is_asked_for_again_stays_as_it_is(store: Store) -> None:
+    work = await asking(store)
+    await store.ask(work, approval(tool="another"), lifetime=1)
+    assert await store.approvals.expire() is None
+    assert await decided(store, press(), no())
+    await store.ask(work, approval(), lifetime=None)
+    found = await store.approvals.find("A")
+    assert found is not None
+    assert (found.state, found.tool_name) == ("denied", "write")
+
+
+@proves("ask")
+@pytest.mark.parametrize("text", ["", "'; drop table gw_event; --{now}", "\0", "漢字 👩‍👩‍👧"])
+async def test_an_approval_comes_back_as_it_was_given(store: Store, text: str) -> None:
+    given = replace(approval(text), tool_use_id=text, tool_name=text, asker=text)
+    await asking(store, given)
+    assert await store.approvals.find(text) == given
+
+
+@proves("ask-stopped")
+@pytest.mark.parametrize("what", ["stop", "new"])
+async def test_whoever_asks_just_after_a_stop_does_not_wait_for_ever(store: Store, what: Command) -> None:
+    await store.ingest(message())
+    work = await take_one(store)
+    await store.ingest(command(what))
+    await store.ask(work, approval(), lifetime=None)
+    await store.park(work)
+    again = await take_one(store)
+    assert (again.stopped, await state(store)) == (True, "withdrawn")
+
+
+@proves("park")
+async def test_what_is_parked_is_nobodys_work_until_it_is_decided(bench: Bench) -> None:
+    async with bench.open() as store:
+        work = await parked(store)
+        await store.ingest(message("behind it"))
+        assert await store.claim(9) == []
+    async with bench.open() as store:
+        assert await store.claim(9) == []
+        assert await store.waiting(address().key) == 2
+        await store.ingest(press(), yes())
+    async with bench.open() as store:
+        again = await take_one(store)
+        assert (again.sequence, again.attempt) == (work.sequence, 1)
+        await store.finish(again, [])
+        assert (await take_one(store)).message.text == "behind it"
+
+
+@proves("park")
+async def test_what_is_parked_waits_for_all_that_it_asked_for(store: Store) -> None:
+    work = await asking(store, approval("A"), approval("B"))
+    assert await decided(store, press(), yes("A"))
+    await store.park(work)
+    assert await store.claim(9) == []
+    assert await decided(store, press(), no("B"))
+    again = await take_one(store)
+    assert [each.state for each in again.approvals] == ["approved", "denied"]
+
+
+@proves("park")
+@pytest.mark.parametrize("asks", [False, True])
+async def test_what_is_parked_with_nothing_open_is_due_at_once(store: Store, *, asks: bool) -> None:
+    await store.ingest(message())
+    work = await take_one(store)
+    if asks:
+        await store.ask(work, approval(), lifetime=None)
+        assert await decided(store, press(), yes())
+    await store.park(work)
+    assert (await take_one(store)).attempt == 1
+
+
+@proves("park-alone")
+async def test_whoever_died_between_asking_and_parking_comes_up_again(bench: Bench) -> None:
+    async with bench.open() as store:
+        await asking(store)
+        await store.ingest(message("behind it"))
+    async with bench.open() as store:
+        work = await take_one(store)
+        assert (work.attempt, work.approvals) == (2, (approval(),))
+        await store.park(work)
+        assert await store.claim(9) == []
+
+
+@proves("park-alone")
+@pytest.mark.parametrize("way", ["release", "postpone"])
+async def test_what_is_given_back_otherwise_is_due_though_it_has_asked(store: Store, way: str) -> None:
+    work = await asking(store)
+    await (store.release(work.conversation) if way == "release" else store.postpone(work))
+    await store.ingest(message("behind it"))
+    assert (await take_one(store)).sequence == work.sequence
+
+
+@proves("begun-asked")
+async def test_whoever_has_asked_has_begun(store: Store) -> None:
+    work = await parked(store)
+    assert not await behind(store, edit(work.message, "B"))
+    assert not await behind(store, deletion(work.message))
+    assert (await store.claim(9), await store.waiting(address().key)) == ([], 1)
+    await store.ingest(press(), yes())
+    assert (await take_one(store)).message == work.message
+
+
+@proves("decide")
+@pytest.mark.parametrize("what", ["press", "approve"])
+async def test_a_decision_makes_due_and_says_who_decided(store: Store, what: str) -> None:
+    await parked(store)
+    given = press(user="U2") if what == "press" else replace(command("approve"), user="U2")
+    assert await decided(store, given, yes())
+    work = await take_one(store)
+    assert work.approvals == (replace(approval(), state="approved", by="U2"),)
+    assert (work.grants, await store.approvals.open(address().key)) == ((), [])
+
+
+@proves("decide")
+async def test_what_is_decided_while_the_run_goes_on_holds_up_nothing(store: Store) -> None:
+    work = await asking(store)
+    assert await decided(store, press(), no())
+    assert await store.claim(9) == []
+    await store.park(work)
+    assert [each.state for each in (await take_one(store)).approvals] == ["denied"]
+
+
+@proves("decide-once")
+async def test_the_first_decision_counts(store: Store) -> None:
+    await parked(store)
+    first = press(event="E")
+    assert await decided(store, first, yes())
+    assert await decided(store, first, no()) is None
+    assert not await decided(store, press(user="U2"), no())
+    assert not await decided(store, command("deny"), no())
+    found = await store.approvals.find("A")
+    assert found == replace(approval(), state="approved", by="U1")
+
+
+@proves("decide-once")
+async def test_of_decisions_at_the_same_time_one_counts(store: Store) -> None:
+    await parked(store)
+    won: list[bool | None] = []
+
+    async def decide(number: int) -> None:
+        won.append(await decided(store, press(event=f"E{number % 10}"), yes() if number % 2 else no()))
+
+    async with anyio.create_task_group() as group:
+        for number in range(20):
+            group.start_soon(decide, number)
+    assert (won.count(True), won.count(False), won.count(None)) == (1, 9, 10)
+
+
+@proves("decide-here")
+async def test_nothing_is_decided_from_elsewhere_and_nothing_else_is(store: Store) -> None:
+    there = address("C2")
+    await parked(store, approval("A"), approval("B"))
+    await parked(store, approval("C", of=there), to=there)
+    assert not await decided(store, press(to=there), yes("A"))
+    assert not await decided(store, command("approve", to=there), yes("A", standing=True))
+    assert not await decided(store, press(), yes("D"))
+    assert not await decided(store, message(), yes("A"))
+    assert await decided(store, press(to=there), yes("C"))
+    assert [await state(store, name) for name in "ABC"] == ["open", "open", "approved"]
+    assert await store.claim(9) == [there.key]
+
+
+@proves("press-done")
+async def test_a_press_is_done_with_its_storing_and_a_command_is_not(store: Store) -> None:
+    await parked(store)
+    pressed, typed = replace(press(), ticket=ticket()), command("approve")
+    assert await decided(store, pressed, yes())
+    assert await store.forget_tickets() is None
+    assert not await decided(store, typed, yes())
+    assert [given for _, given in await store.open_commands()] == [typed]
+    assert await store.ingest(pressed) is None
+    assert await store.ingest(typed, yes()) is None
+
+
+@proves("grant")
+async def test_a_standing_decision_holds_until_it_is_revoked(bench: Bench) -> None:
+    there = address("C2")
+    async with bench.open() as store:
+        work = await asking(store, approval("A"), approval("B", "shell", may_stand=False))
+        assert await decided(store, press(user="U2"), yes("A", standing=True))
+        assert await decided(store, press(), yes("B", standing=True))
+        await store.finish(work, [])
+        await parked(store, approval("C", of=there), to=there)
+        await store.ingest(press(to=there), replace(no("C"), standing=True))
+    async with bench.open() as store:
+        await store.finish(await take_one(store), [])
+        assert await store.approvals.grants(there.key) == []
+        assert await store.approvals.grants(address().key) == [
+            Grant(conversation=address().key, tool_name="write", by="U2")
+        ]
+        await store.ingest(message())
+        work = await take_one(store)
+        assert (work.grants, work.approvals) == (("write",), ())
+        assert [(await store.approvals.find(name) or approval()).standing for name in "AB"] == [True, False]
+        assert not await store.approvals.revoke(there.key, "write")
+        assert await store.approvals.revoke(address().key, "write")
+        assert not await store.approvals.revoke(address().key, "write")
+        await store.release(work.conversation)
+        assert (await take_one(store)).grants == ()
+
+
+@proves("grant-revoked")
+async def test_a_late_press_does_not_give_what_was_revoked(store: Store) -> None:
+    await parked(store)
+    pressed = press(event="E")
+    assert await decided(store, pressed, yes(standing=True))
+    assert await store.approvals.revoke(address().key, "write")
+    assert await decided(store, pressed, yes(standing=True)) is None
+    assert not await decided(store, press(), yes(standing=True))
+    assert await store.approvals.grants(address().key) == []
+
+
+@proves("withdraw")
+async def test_what_is_withdrawn_is_open_no_more(store: Store) -> None:
+    there = address("C2")
+    await asking(store, approval("C", of=there), to=there)
+    work = await asking(store, approval("A"), approval("B"))
+    assert await decided(store, press(), yes("B"))
+    for name in "ABC":
+        await store.withdraw(work, name)
+    assert [await state(store, name) for name in "ABC"] == ["withdrawn", "approved", "open"]
+    assert not await decided(store, press(), yes("A"))
+    await store.park(work)
+    assert (await take_one(store)).sequence == work.sequence
+
+
+@proves("stop-asked")
+async def test_a_stop_ends_what_waits_for_approval(store: Store) -> None:
+    there = address("C2")
+    await parked(store, approval("B", of=there), to=there)
+    await parked(store)
+    stop = command("stop")
+    assert await behind(store, stop)
+    assert await store.ingest(stop) is None
+    work = await take_one(store)
+    assert (work.stopped, work.approvals) == (True, (replace(approval(), state="withdrawn"),))
+    assert await state(store, "B") == "open"
+    assert not await decided(store, press(), yes())
+
+
+@proves("new-asked")
+async def test_new_denies_what_waits_and_forgets_what_was_allowed(store: Store) -> None:
+    there = address("C2")
+    for place, name in ((address(), "A"), (there, "B")):
+        work = await asking(store, approval(name, of=place), to=place)
+        assert await decided(store, press(to=place), yes(name, standing=True))
+        await store.finish(work, [])
+    await parked(store, approval("C", "shell"))
+    assert await behind(store, replace(command("new"), user="U2"))
+    work = await take_one(store)
+    assert (work.stopped, work.grants) == (True, ())
+    assert work.approvals == (replace(approval("C", "shell"), state="denied", by="U2"),)
+    assert len(await store.approvals.grants(there.key)) == 1
+
+
+@proves("asked-told")
+async def test_who_queues_behind_an_approval_is_told_once(bench: Bench) -> None:
+    async def told(store: Store, *, to: Address | None = None) -> str | None:
+        stored = await store.ingest(message("behind it", to=to))
+        assert stored is not None
+        return stored.asked and stored.asked.id
+
+    async with bench.open() as store:
+        await asking(store)
+        assert await told(store, to=address("C2")) is None
+        assert await told(store) == "A"
+    async with bench.open() as store:
+        assert await told(store) is None
+        work = next(work for work in await take(store, 9) if work.conversation == address().key)
+        await store.park(work)
+        assert await told(store) is None
+        await store.ingest(press(), yes())
+        assert await told(store) is None
+        work = await take_one(store)
+        await store.ask(work, approval("B"), lifetime=None)
+        assert [await told(store), await told(store)] == ["B", None]
+
+
+@proves("expire")
+async def test_what_nobody_decides_in_time_expires(bench: Bench, store: Store) -> None:
+    there = address("C2")
+    assert await store.approvals.expire() is None
+    await parked(store, lifetime=100)
+    await parked(store, approval("B", of=there), to=there, lifetime=1000)
+    await parked(store, approval("C", of=address("C3")), to=address("C3"))
+    left = await store.approvals.expire()
+    assert left is not None
+    assert 50 < left < 100
+    assert await store.claim(9) == []
+    bench.clock.time += left
+    left = await store.approvals.expire()
+    assert left is not None
+    assert 800 < left < 1000
+    work = await take_one(store)
+    assert (work.conversation, work.approvals) == (address().key, (replace(approval(), state="expired"),))
+    assert not await decided(store, press(), yes())
+    assert await decided(store, press(to=there), yes("B"))
+    bench.clock.time += HOUR
+    assert await store.approvals.expire() is None
+    assert [await state(store, name) for name in "ABC"] == ["expired", "approved", "open"]
+
+
+@proves("expire")
+async def test_what_is_over_can_be_decided_until_it_has_expired(bench: Bench, store: Store) -> None:
+    await parked(store, lifetime=100)
+    bench.clock.time += HOUR
+    assert await state(store) == "open"
+    assert await decided(store, press(), yes())
+    assert await store.approvals.expire() is None
+    assert await state(store) == "approved"
+
+
+@proves("closed-asked")
+@pytest.mark.parametrize("way", ["finish", "reject"])
+async def test_an_approval_is_closed_with_its_message(store: Store, way: str) -> None:
+    work = await asking(store, approval("A"), approval("B"), lifetime=100)
+    assert await decided(store, press(), yes("B"))
+    await (store.finish(work, []) if way == "finish" else store.reject(work.conversation, work.sequence))
+    assert [await state(store, name) for name in "AB"] == ["withdrawn", "approved"]
+    assert not await decided(store, press(), yes())
+    assert (await store.claim(9), await store.approvals.expire()) == ([], None)
+
+
+@proves("prune-asked")
+async def test_approvals_go_with_their_messages_and_permissions_stay(bench: Bench, store: Store) -> None:
+    there = address("C2")
+    work = await asking(store)
+    await store.ingest(press(), yes(standing=True))
+    await store.finish(work, [])
+    await store.memory(address().key).keep("name", "text")
+    await parked(store, approval("B", of=there), to=there)
+    bench.clock.time += 26 * HOUR
+    assert await store.prune(25 * HOUR) == 2
+    assert [await state(store, name) for name in "AB"] == [None, "open"]
+    assert len(await store.approvals.grants(address().key)) == 1
+    assert await store.memory(address().key).texts() == {"name": "text"}
+
+
+@proves("memory")
+@pytest.mark.parametrize("text", ["", "a\nb\0", "'; drop table gw_memory; --{now} $1", "漢字 👩‍👩‍👧", "x" * 300_000])
+async def test_what_a_tool_keeps_comes_back(bench: Bench, text: str) -> None:
+    async with bench.open() as store:
+        here, there = store.memory(address().key), store.memory(address("C2").key)
+        assert await here.texts() == {}
+        await here.keep("b", "old")
+        await here.keep("b", text)
+        await here.keep(text, "a")
+        await there.keep("b", "there")
+        await here.keep("never kept", None)
+    async with bench.open() as store:
+        await store.ingest(command("new"))
+        here, there = store.memory(address().key), store.memory(address("C2").key)
+        assert await here.texts() == {"b": text, text: "a"}
+        await here.keep("b", None)
+        assert (await here.texts(), await there.texts()) == ({text: "a"}, {"b": "there"})
+
+
 @proves("refused")
 async def test_what_cannot_be_stored_is_refused_and_harms_nothing(store: Store) -> None:
     lone = "\ud83d"
@@ -1189,6 +1665,11 @@ async def test_what_cannot_be_stored_is_refused_and_harms_nothing(store: Store) 
         await store.record(work, {0: "whole", 1: lone})
     with pytest.raises(StoreError):
         await store.ingest(edit(work.message, lone, event="E"))
+    with pytest.raises(StoreError):
+        await store.ask(work, approval(tool=lone), lifetime=None)
+    with pytest.raises(StoreError):
+        await store.memory(address().key).keep("name", lone)
+    assert (await store.approvals.find("A"), await store.memory(address().key).texts()) == (None, {})
     assert await store.ingest(edit(work.message, "whole", event="E"))
     await store.release(work.conversation)
     work = await take_one(store)

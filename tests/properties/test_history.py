@@ -1,5 +1,6 @@
 """Every request that is made of a history is legal."""
 
+import json
 import re
 import string
 from itertools import pairwise
@@ -9,8 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.event import EndReason
-from gateway.history import QUOTED, Answered, Asked, Entry, Quoted, Unseen, from_json, messages, to_json
-from gateway.provider import AssistantMessage, Native, UserMessage
+from gateway.history import (
+    MAY_HAVE_RUN,
+    NOT_BEGUN,
+    QUOTED,
+    Answered,
+    Asked,
+    Ended,
+    Entry,
+    Quoted,
+    Returned,
+    Started,
+    Unseen,
+    from_json,
+    messages,
+    to_json,
+)
+from gateway.provider import AssistantMessage, Call, Message, Native, UserMessage
 
 ROOM = 1_000_000
 NAME = re.compile("<([^<>]+)>")
@@ -61,8 +77,10 @@ def size(entry: Entry) -> int:
         case Asked():
             return len(entry.text) + sum(len(each.text) for each in entry.context)
         case Answered():
-            return len(entry.text)
-        case Unseen():
+            return len(entry.text) + sum(len(json.dumps(call.input)) for call in entry.calls)
+        case Returned():
+            return len(entry.content)
+        case Started() | Ended() | Unseen():
             return 0
 
 
@@ -169,3 +187,73 @@ def test_an_entry_survives_the_store(entry: Entry) -> None:
     line = to_json(entry)
     assert "\n" not in line
     assert from_json(line) == entry
+
+
+numbers = st.integers(0, 10**9)
+
+
+@st.composite
+def worked(draw: st.DrawFn, *, open_end: bool = False) -> list[Entry]:
+    """A run with tools, cut short anywhere: calls that began or did not, results in whatever order, or missing."""
+    run: list[Entry] = [draw(last_asked)]
+    for turn in range(draw(st.integers(0, 4))):
+        calls = tuple(
+            Call(tool_use_id=f"{draw(numbers)}-{turn}-{number}", name="look", input={"at": number})
+            for number in range(draw(st.integers(0, 3)))
+        )
+        begun = draw(st.lists(st.sampled_from(calls), unique_by=lambda call: call.tool_use_id)) if calls else []
+        ended = draw(st.lists(st.sampled_from(begun), unique_by=lambda call: call.tool_use_id)) if begun else []
+        early, late = (begun, []) if draw(st.booleans()) else ([], begun)
+        run += [Started(call=call) for call in early]
+        said: list[Entry] = [Returned(tool_use_id=call.tool_use_id, content="Done.", length=5) for call in ended]
+        front, behind = (said, []) if early and draw(st.booleans()) else ([], said)
+        run += front
+        reason = "continued" if calls else draw(st.sampled_from(["continued", "interrupted"]))
+        run.append(Answered(text=draw(texts), calls=calls, reason=reason))
+        run += [Started(call=call) for call in late]
+        run += behind
+    if not open_end:
+        run.append(draw(st.sampled_from([Ended(reason="stopped"), Answered(text="So it is."), Unseen()])))
+    return run
+
+
+def judged(said: tuple[Message, ...]) -> None:
+    """Hold a request to what every provider demands: each call has its result right behind it, and the other way."""
+    assert isinstance(said[0], UserMessage)
+    assert not said[0].results
+    for before, after in pairwise(said):
+        assert isinstance(before, UserMessage) != isinstance(after, UserMessage)
+        if isinstance(before, AssistantMessage):
+            assert isinstance(after, UserMessage)
+            assert [result.tool_use_id for result in after.results] == [call.tool_use_id for call in before.calls]
+    assert isinstance(said[-1], UserMessage) or not said[-1].calls
+
+
+@given(before=st.lists(worked(), max_size=4), last=worked(open_end=True), room=st.integers(-1, 300))
+def test_s03_wherever_a_history_is_cut_each_call_has_its_result_behind_it_and_each_result_its_call(
+    before: list[list[Entry]], last: list[Entry], room: int
+) -> None:
+    judged(messages([*(entry for run in before for entry in run), *last], room=room))
+
+
+@given(run=worked(open_end=True))
+def test_a_call_without_a_result_is_said_to_have_been_interrupted_or_never_begun(run: list[Entry]) -> None:
+    started = {entry.call.tool_use_id for entry in run if isinstance(entry, Started)}
+    returned = {entry.tool_use_id for entry in run if isinstance(entry, Returned)}
+    for message in messages(run, room=ROOM):
+        for result in message.results if isinstance(message, UserMessage) else ():
+            known = result.tool_use_id in returned
+            assert result.is_error is not known
+            assert known or result.content == (MAY_HAVE_RUN if result.tool_use_id in started else NOT_BEGUN)
+
+
+def test_s01_a_call_that_a_crash_left_open_gets_its_result_before_the_next_question() -> None:
+    call = Call(tool_use_id="tu_1", name="look", input={})
+    died: list[Entry] = [Asked(speaker="U1", text="check"), Started(call=call), Answered(text="", calls=(call,))]
+    said = messages([*died, Asked(speaker="U1", text="hello?")], room=ROOM)
+    judged(said)
+    last = said[-1]
+    assert isinstance(last, UserMessage)
+    assert [(result.tool_use_id, result.is_error) for result in last.results] == [("tu_1", True)]
+    assert "interrupted" in last.results[0].content.lower()
+    assert last.text == "<U1> hello?"

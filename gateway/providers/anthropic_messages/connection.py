@@ -15,8 +15,8 @@ import anyio
 from pydantic import ConfigDict, Field
 
 from gateway.error import ConfigurationError
-from gateway.event import Error
-from gateway.provider import AssistantMessage, Item, Message, Native, Provider, Request
+from gateway.event import Error, JsonObject
+from gateway.provider import AssistantMessage, Item, Message, Native, Provider, Request, ToolSpec, UserMessage
 from gateway.providers.anthropic_messages.decoder import ERROR_TYPES, PROTOCOL, Decoder, described
 from gateway.providers.failure import by_status
 from gateway.secret import SecretName, reveal
@@ -24,7 +24,7 @@ from gateway.sse import EventReader, EventTooLargeError
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError, AsyncAnthropic
-    from anthropic.types import MessageParam
+    from anthropic.types import MessageParam, ToolParam
 
 KEY_SOURCE = "Keys are made at https://platform.claude.com/settings/keys."
 
@@ -172,6 +172,7 @@ class _Answer:
             max_tokens=request.max_tokens,
             system=request.system or omit,
             messages=[_message(message) for message in request.messages],
+            tools=[_tool(spec) for spec in request.tools] or omit,
             cache_control={"type": "ephemeral"},
             stream=True,
         )
@@ -206,11 +207,42 @@ class _Answer:
 
 
 def _message(message: Message) -> "MessageParam":
-    """A message as the API takes it: an answer that it gave itself, unchanged."""
+    """A message as the API takes it: an answer that it gave itself, unchanged; results in front of what was said."""
     match message:
         case AssistantMessage(native=Native(protocol=protocol, blocks=blocks)) if protocol == PROTOCOL and blocks:
             return {"role": "assistant", "content": cast("Any", list(blocks))}
-        case AssistantMessage():
+        case AssistantMessage(calls=()):
             return {"role": "assistant", "content": message.text}
-        case _:
+        case UserMessage(results=()):
             return {"role": "user", "content": message.text}
+        case AssistantMessage():
+            calls = [
+                {"type": "tool_use", "id": call.tool_use_id, "name": call.name, "input": call.input}
+                for call in message.calls
+            ]
+            return {"role": "assistant", "content": cast("Any", [*_words(message.text), *calls])}
+        case UserMessage():
+            results = [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": result.tool_use_id,
+                    "content": result.content,
+                    "is_error": result.is_error,
+                }
+                for result in message.results
+            ]
+            return {"role": "user", "content": cast("Any", [*results, *_words(message.text)])}
+
+
+def _words(text: str) -> list[JsonObject]:
+    return [{"type": "text", "text": text}] if text.strip() else []
+
+
+def _tool(spec: ToolSpec) -> "ToolParam":
+    """A tool as the API takes it; its input is streamed as it is written, and parsed strictly here."""
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": cast("Any", spec.input_schema),
+        "eager_input_streaming": True,
+    }

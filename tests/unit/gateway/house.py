@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -19,10 +20,12 @@ from gateway.history import Asked
 from gateway.inbound import CommandReceived, Inbound, MessageReceived
 from gateway.operation import Operation, Outcome, Unknown
 from gateway.platform import Platform
-from gateway.store import Pairings, Stored, Work
+from gateway.store import Approval, Approvals, Decision, Pairings, Stored, Work
 from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
+from gateway.terms import Terms
+from gateway.tool import Memory, Tool
 from tests.unit.gateway.chat import Chat, message, platform
 from tests.unit.gateway.model import Model, agent
 
@@ -40,8 +43,15 @@ class Reluctant:
     def pairings(self) -> Pairings:
         return self.store.pairings
 
-    async def ingest(self, inbound: Inbound) -> Stored | None:
-        return await self.store.ingest(inbound)
+    @property
+    def approvals(self) -> Approvals:
+        return self.store.approvals
+
+    def memory(self, conversation: str) -> Memory:
+        return self.store.memory(conversation)
+
+    async def ingest(self, inbound: Inbound, decision: Decision | None = None) -> Stored | None:
+        return await self.store.ingest(inbound, decision)
 
     async def open_commands(self) -> list[tuple[int, CommandReceived]]:
         return await self.store.open_commands()
@@ -57,6 +67,18 @@ class Reluctant:
     async def append(self, work: Work, entries: Sequence[str]) -> None:
         self._hear("append")
         await self.store.append(work, entries)
+
+    async def ask(self, work: Work, approval: Approval, *, lifetime: float | None) -> None:
+        self._hear("ask")
+        await self.store.ask(work, approval, lifetime=lifetime)
+
+    async def withdraw(self, work: Work, approval_id: str) -> None:
+        self._hear("withdraw")
+        await self.store.withdraw(work, approval_id)
+
+    async def park(self, work: Work) -> None:
+        self._hear("park")
+        await self.store.park(work)
 
     async def waiting(self, conversation: str) -> int:
         return await self.store.waiting(conversation)
@@ -172,6 +194,8 @@ async def house(
     delivery: Delivery | None = None,
     history_characters: int = 100_000,
     database: MemoryDatabase | None = None,
+    tools: Sequence[Tool] = (),
+    terms: Terms | None = None,
 ) -> AsyncGenerator[tuple[House, TaskGroup]]:
     """A gateway without its edges. Inside the context conversations are not running yet.
 
@@ -190,11 +214,12 @@ async def house(
 
         conversations = Conversations(
             store=store,
-            agent=agent(model, history_characters),
+            agent=agent(model, history_characters, tools=tools),
             delivery=delivery,
             platforms={"chat": platform(link)} if platforms is None else platforms,
             admits=admits,
             watch=watch,
+            terms=terms or Terms(files=Path("nowhere")),
             limit=limit,
         )
         rooms = House(kept, store, chat, conversations, link)

@@ -2,8 +2,10 @@ from typing import get_args
 
 import pytest
 
-from gateway.command import HELP, NEW, NOTHING_TO_STOP, SLASH_HELP, Status, duration, text
+from gateway.approval import identifier
+from gateway.command import HELP, NEW, NO_TOOL, NOTHING_TO_STOP, SLASH_HELP, Status, duration, parse, text
 from gateway.inbound import Command
+from gateway.store import Approval, Grant
 
 IDLE = Status(model="m-1", running=None, open=0, held=0.0)
 
@@ -51,7 +53,7 @@ def test_a_stop_speaks_for_itself_unless_there_was_nothing_to_stop() -> None:
 
 
 def test_what_we_say_stands_in_parentheses() -> None:
-    said = [text(word, IDLE, behind=False) for word in get_args(Command)]
+    said = [text(word, IDLE, behind=False) for word in get_args(Command) if word not in {"approve", "deny"}]
     assert all(words.startswith("(") and words.endswith(")") for words in said)
 
 
@@ -82,3 +84,123 @@ def test_status_says_what_runs_what_waits_and_what_is_held_up(
 ) -> None:
     status = Status(model="m-1", running=running, open=messages, held=held)
     assert text("status", status, behind=False) == f"({' '.join(sentences)} Model: m-1.)"
+
+
+ID = "abcd2345"
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("stop", ("stop", "")),
+        (" New\n", ("new", "")),
+        ("Stop.", ("stop", "")),
+        ("HELP!", ("help", "")),
+        ("status", ("status", "")),
+        ("approvals", ("approvals", "")),
+        ("approve", ("approve", "")),
+        ("Approve", ("approve", "")),
+        ("deny", ("deny", "")),
+        (f"approve {ID}", ("approve", ID)),
+        (f"APPROVE  {ID.upper()}", ("approve", ID)),
+        (f"deny {ID}", ("deny", ID)),
+        ("approve always", ("approve", "always")),
+        (f"approve always {ID}", ("approve", f"always {ID}")),
+        (f"approve {ID} Always", ("approve", f"{ID} always")),
+        ("revoke read_url", ("revoke", "read_url")),
+        ("Revoke Read-URL", ("revoke", "Read-URL")),
+    ],
+)
+def test_the_very_words_are_a_command(words: str, meant: tuple[Command, str]) -> None:
+    assert parse(words) == meant
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        " ",
+        "hello",
+        "stop it",
+        "new idea",
+        "/stop",
+        "!stop",
+        "stop!!",
+        "\u017ftop",
+        "approve the plan please",
+        "approve the plan",
+        "approve it",
+        "approve.",
+        "approve!",
+        "please approve",
+        "approved",
+        "yes",
+        "always",
+        "always approve",
+        f"always approve {ID}",
+        f"{ID} approve",
+        f"approve {ID}.",
+        f"approve {ID} please",
+        f"approve {ID} {ID}",
+        f"approve always always {ID}",
+        "approve always always",
+        "approve abcd1234",
+        f"approve {ID}5",
+        f"approve `{ID}`",
+        "approve a\uff42cd2345",
+        "approve \u212aaaaaaaa",
+        "deny always",
+        f"deny always {ID}",
+        "deny the request",
+        "revoke",
+        "revoke a b",
+        "revoke `clock`",
+        f"revoke {'x' * 65}",
+    ],
+)
+def test_anything_else_is_an_ordinary_message(words: str) -> None:
+    assert parse(words) is None
+
+
+def test_whatever_an_approval_is_called_can_be_typed() -> None:
+    for number in range(1000):
+        name = identifier("r1", str(number))
+        assert parse(f"approve {name}") == ("approve", name)
+
+
+ASKED = Approval(id=ID, conversation="c", tool_use_id="t", tool_name="write_file", asker="U1")
+PARKED = Status(model="m-1", running=None, open=2, held=0.0, asked=(ASKED,))
+WAITS = f"`write_file` waits for approval: `approve {ID}` or `deny {ID}`."
+
+
+def test_a_decision_speaks_for_itself() -> None:
+    assert text("approve", PARKED, behind=True) == text("deny", PARKED, behind=True) == ""
+
+
+def test_approvals_says_what_waits_and_what_is_allowed_and_how_to_change_that() -> None:
+    assert text("approvals", IDLE, behind=False) == (
+        "(Nothing waits for approval here. Nothing is allowed here for good.)"
+    )
+    allowed = tuple(Grant(conversation="c", tool_name=name, by="U2") for name in ("clock", "notes"))
+    status = Status(model="m-1", running=None, open=1, held=0.0, asked=(ASKED,), allowed=allowed)
+    how = "Allowed here for good: `clock`, `notes`; `revoke` with a name allows it no more."
+    assert text("approvals", status, behind=True) == f"({WAITS} {how})"
+    slashed = text("approvals", status, behind=True, slash=True)
+    assert f"`/approve {ID}`" in slashed
+    assert "`/revoke`" in slashed
+
+
+def test_revoke_says_whether_something_was() -> None:
+    assert text("revoke", IDLE, behind=False, argument=" clock ", revoked=True) == (
+        "(`clock` is not allowed here for good any more.)"
+    )
+    assert text("revoke", IDLE, behind=False, argument="clock") == "(`clock` is not allowed here for good.)"
+
+
+@pytest.mark.parametrize("argument", ["", " ", "`x` @everyone", "a b", "x" * 65])
+def test_what_cannot_be_a_tool_is_not_repeated(argument: str) -> None:
+    assert text("revoke", IDLE, behind=False, argument=argument) == NO_TOOL
+
+
+def test_status_says_what_waits_for_approval_and_counts_only_what_is_behind_it() -> None:
+    assert text("status", PARKED, behind=True) == f"({WAITS} 1 message waits in line. Model: m-1.)"

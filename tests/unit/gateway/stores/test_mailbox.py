@@ -1,7 +1,7 @@
 """What the contract's suite cannot reach: what stands in the tables, and processes that are not alone."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import anyio
 import pytest
@@ -14,10 +14,12 @@ from gateway.inbound import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    PressReceived,
     Ticket,
     from_json,
     to_json,
 )
+from gateway.store import Approval, Decision
 from gateway.stores.database import Row, Statement
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.schema import MIGRATIONS, READ_SCHEMA, WRITE_SCHEMA
@@ -333,3 +335,112 @@ async def test_a_claim_that_failed_does_not_let_anybody_sleep(database: MemoryDa
         await store.claim(1)
     with anyio.fail_after(5):
         await store.wait_due()
+
+
+class PowerCutError(Exception):
+    """The process ended here."""
+
+
+@dataclass
+class Mortal:
+    """A database whose process dies at its ``last`` transaction: before it, or when it is done and nobody knows."""
+
+    database: MemoryDatabase
+    last: int
+    done: bool
+
+    def __post_init__(self) -> None:
+        self.name = self.database.name
+        self.dialect = self.database.dialect
+
+    async def transaction(self, statements: Sequence[Statement]) -> list[list[Row]] | None:
+        self.last -= 1
+        if self.last < 0:
+            raise PowerCutError
+        if self.last or self.done:
+            rows = await self.database.transaction(statements)
+            if self.last:
+                return rows
+        raise PowerCutError
+
+
+ASKED = Approval(id="A", conversation=KEY, tool_use_id="call", tool_name="write", asker="u")
+PRESS = PressReceived(
+    event_id="press", press="p", message_id="ours", address=HERE, user="u", data="", direct=False, ticket=TICKET
+)
+
+
+async def live(store: Mailbox, won: list[bool]) -> None:
+    """Deliver what platforms deliver until it is taken, and work until nothing is left to do."""
+    await store.ingest(message(1))
+    await work_off(store)
+    await store.ingest(message(2))
+    if (stored := await store.ingest(PRESS, Decision(approval_id="A", granted=True, standing=True))) is not None:
+        won.append(stored.decided)
+    await work_off(store)
+
+
+async def work_off(store: Mailbox) -> None:
+    while claimed := await store.claim(9):
+        for conversation in claimed:
+            await work_on(store, conversation)
+
+
+async def work_on(store: Mailbox, conversation: str) -> None:
+    """What a run does, which goes on from what is there."""
+    work = await store.load(conversation)
+    assert work is not None
+    if work.message != message(1):
+        await store.finish(work, [f"answer {work.history[-1]} {work.grants}"])
+        return
+    if not work.said:
+        await store.append(work, ["question", "call"])
+    if not work.approvals:
+        await store.ask(work, ASKED, lifetime=None)
+        await store.park(work)
+    elif work.approvals[0].state == "open":
+        await store.park(work)
+    else:
+        await store.finish(work, [work.approvals[0].state])
+
+
+@pytest.mark.parametrize("done", [False, True])
+async def test_a_crash_between_any_two_steps_of_asking_and_deciding_loses_and_doubles_nothing(*, done: bool) -> None:
+    cuts = 0
+    for last in range(1, 99):
+        with MemoryDatabase() as database:
+            won: list[bool] = []
+            try:
+                await live(await Mailbox.open(Mortal(database, last, done)), won)
+            except PowerCutError:
+                cuts += 1
+            await live(await Mailbox.open(database), won)
+            assert await query(database, "select body from gw_history order by seq") == [
+                ("question",),
+                ("call",),
+                ("approved",),
+                ("answer approved ('write',)",),
+            ]
+            assert await query(database, "select state, standing, told from gw_approval") == [("approved", 1, 1)]
+            assert await query(database, "select tool, person from gw_grant") == [("write", "u")]
+            assert await query(database, "select count(*) from gw_event") == [(3,)]
+            assert False not in won
+    assert 15 < cuts < 98
+
+
+async def test_a_press_keeps_no_ticket(database: MemoryDatabase) -> None:
+    store = await Mailbox.open(database)
+    await store.ingest(PRESS)
+    ((kind, held, expires, body),) = await query(database, "select kind, ticket, expires, body from gw_event")
+    assert (kind, held, expires, from_json(body)) == ("press_received", None, None, replace(PRESS, ticket=None))
+
+
+async def test_what_asks_whether_something_waits_reads_no_table_through(database: MemoryDatabase) -> None:
+    await Mailbox.open(database)
+    for sql in (
+        "select 1 from gw_waiting where conv = $1",
+        "select 1 from gw_approval where event = $1 order by seq",
+        "select 1 from gw_approval where state = 'open' and expires <= $1",
+    ):
+        plan = await query(database, f"explain query plan {sql}", KEY)
+        assert not [row for row in plan if str(row[3]).startswith("SCAN") and "CONSTANT" not in str(row[3])], plan
