@@ -69,7 +69,9 @@ async def test_a_failure_is_logged_and_ends_nothing(
 
 
 def test_the_commands_are_within_what_discord_takes() -> None:
-    assert [command["name"] for command in COMMANDS] == ["ask", "new", "stop", "status", "help"]
+    assert [command["name"] for command in COMMANDS] == [
+        *("ask", "new", "stop", "status", "approve", "deny", "approvals", "revoke", "help"),
+    ]
     for command in COMMANDS:
         assert len(str(command["description"])) <= 100
 
