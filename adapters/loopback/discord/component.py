@@ -11,7 +11,7 @@ from adapters.loopback.discord.ping import texts_of
 _MOST_DISPLAYED = 4_000
 _MOST_CUSTOM_ID, _MOST_LABEL = 100, 80
 _ROW, _BUTTON, _LINK_BUTTON = 1, 2, 5
-_STYLES = range(1, 7)
+_STYLES = range(1, 6)
 
 
 def check_components(content: Content) -> None:
