@@ -67,7 +67,7 @@ class Capabilities:
     whether the platform takes it still. The fields named after operations list the budgets that such an operation
     draws on, one token from each; the first of them is the one that is parked when the platform refuses. ``append`` is
     for starting, adding to and ending a stream; ``update`` is how many code points may be added at once. Where ``read``
-    lists nothing, nothing can be read. ``marks``: whether ``MarkWaiting`` is understood. ``typing_every``: after how
+    lists nothing, nothing can be read, and where ``mark`` does, no message is marked. ``typing_every``: after how
     many platform seconds ``ShowTyping`` is to be repeated; none where it is not understood.
 
     ``buttons``: messages can have some. ``private`` is for ``TellPrivately``; where it lists nothing, not even a press
@@ -97,7 +97,6 @@ class Capabilities:
     update: int = 800
     reconciliation: Reconciliation = "none"
     nonce_life: float = math.inf
-    marks: bool = False
     typing_every: float | None = None
     slash: bool = False
     messages: int | None = None

@@ -26,8 +26,8 @@ from gateway.event import (
     Error,
     ErrorType,
     Event,
-    MessageDiscarded,
     MessageEnd,
+    ToolErrorType,
     TurnEnd,
     TurnStart,
     Usage,
@@ -35,29 +35,22 @@ from gateway.event import (
 from gateway.executor import Executor
 from gateway.history import Answered, Asked, Ended, Entry, Returned, Started
 from gateway.limit import Limits
-from gateway.provider import Call, Native, Provider, Request
+from gateway.provider import Call, Model, Native, Request
 from gateway.retelling import Turn, retold, turns
 from gateway.retry import Retries
 from gateway.speech import Speech
 from gateway.store import Approval
 from gateway.stream import ConsumerStalledError, EventStream
-from gateway.telling import Telling
+from gateway.telling import BROKEN_OFF, Telling
 from gateway.tool import Context, Report, User
 from gateway.toolset import Toolset
 
 log = logging.getLogger(__name__)
 
+SILENT = Error(error_type="unknown", error_message="the model's message had no end", retryable=False)
+
 SAME = 3
 """After so many turns with an equal call and an equal result a run goes in a circle."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """A language model, and how long its answers may get, in tokens."""
-
-    provider: Provider
-    name: str
-    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +162,7 @@ class _Run:
         self._open = past[-1] if past and past[-1].open else None
         self._model = agent.model
         self._retries = Retries(most=agent.limits.retries, fallback=agent.fallback is not None)
+        self._turn_at = _behind_last(self._said, 2 if self._open else 1)
         self._speech = Speech()
         self._telling = Telling()
 
@@ -183,12 +177,10 @@ class _Run:
                 if reason is None:
                     return Answer(reason=None)
             if reason is None:
-                reason = stop.reason if stop.asked.is_set() else "deadline"
-                await self._break_off(reason)
+                reason = await self._break_off(stop.reason if stop.asked.is_set() else "deadline")
         except ConsumerStalledError as error:
             log.error("run %s: %s", self._stream.run_id, error)  # noqa: TRY400 - the message says it whole
-            reason = "consumer_stalled"
-            await self._break_off(reason)
+            reason = await self._break_off("consumer_stalled")
         last = self._telling.closing()
         error = self._speech.error
         if error is not None and reason != "stopped":
@@ -211,6 +203,7 @@ class _Run:
 
     async def _begin_turn(self) -> None:
         self._number += 1
+        self._turn_at = len(self._said)
         await self._put(TurnStart(turn_number=self._number))
 
     async def _go_on(self) -> EndReason | None:
@@ -254,111 +247,112 @@ class _Run:
     async def _take_up(self, turn: Turn) -> Answered | None:
         """What is left to be done of a turn whose message had ended; none where that is to wait for approval."""
         async with self._executor() as executor:
-            await executor.restore(turn)
+            await executor.restore(turn.answered, self._said[self._turn_at :], turn.approvals)
             return None if await executor.settle() else turn.answered
 
     async def _turn(self) -> Answered | None:
         """One message of the model, and its calls; none where one of them waits for approval."""
         self._retries.begin()
-        while True:
-            self._speech = Speech()
-            async with self._executor() as executor:
-                answered = await self._listen(executor)
-                if answered is not None:
-                    self._retries.succeeded()
-                    return None if await executor.settle() else answered
-            error = self._speech.error or Error(error_type="unknown", error_message="no end", retryable=False)
-            match self._retries.failed(
-                error,
-                told=self._speech.told,
-                started=bool(self._started()),
-                overwritable=self._case.overwritable or not self._speech.text,
-            ):
-                case "again":
-                    pause = self._retries.pause(random.random())  # noqa: S311 - no secret
-                    log.warning("run %s: asked again in %.1f s: %s", self._stream.run_id, pause, error.error_message)
-                    await anyio.sleep(pause)
-                case "fallback":
-                    self._model = self._agent.fallback or self._model
-                    log.warning("run %s: goes to %s: %s", self._stream.run_id, self._model.name, error.error_message)
-                case "discard":
-                    log.warning("run %s: its turn begins anew: %s", self._stream.run_id, error.error_message)
-                    await self._put(MessageDiscarded(reason=error.error_type))
-                case "go on":
-                    log.warning("run %s: goes on behind its tools: %s", self._stream.run_id, error.error_message)
-                    await self._put(error)
-                    return await self._broken("interrupted")
-                case "end":
-                    await self._put(error)
-                    return await self._broken("error")
+        reason: Literal["interrupted", "error"] = "error"
+        async with self._executor() as executor:
+            while (answered := await self._listen(executor)) is None:
+                if (found := await self._after_failure(executor)) is not None:
+                    reason = found
+                    break
+            else:
+                self._retries.succeeded()
+                return None if await executor.settle() else answered
+        return await self._broken(reason)  # behind the executor: whatever ran does so no more
+
+    async def _after_failure(self, executor: Executor) -> Literal["interrupted", "error"] | None:
+        """See to it that the turn begins anew; or how its message broke off, where it does not."""
+        error = self._speech.error or SILENT
+        step = self._retries.failed(
+            error,
+            told=self._speech.told,
+            started=executor.begun,
+            overwritable=self._case.overwritable or not self._speech.text,
+        )
+        log.warning("run %s: %s: %s: %s", self._stream.run_id, step, error.error_type, error.error_message)
+        match step:
+            case "again":
+                await anyio.sleep(self._retries.pause(random.random()))  # noqa: S311 - no secret
+            case "fallback":
+                self._model = self._agent.fallback or self._model
+            case "discard" if await executor.discard(error.error_type):
+                pass
+            case "discard" | "go on":
+                await executor.take(error)
+                return "interrupted"
+            case "end":
+                await executor.take(error)
+                return "error"
+        return None
 
     async def _listen(self, executor: Executor) -> Answered | None:
         """Have the model speak, and its tools begin; none where its message did not come to its end."""
+        self._speech = Speech()
         async with self._model.provider.stream(self._request()) as items:
             async for item in items:
+                self._speech.take(item)
                 match item:
                     case Native() | Error():
-                        self._speech.take(item)
+                        pass
                     case MessageEnd():
-                        self._speech.take(item)
-                        await self._put(item)
                         answered = self._speech.answered()
                         await self._keep(answered)
                         await executor.take(item)
                         return answered
                     case _:
-                        await self._put(item)
-                        self._speech.take(item)
                         await executor.take(item)
         for event in self._telling.open_blocks():
-            await self._put(event)
-        if self._speech.error is not None:
-            await executor.take(self._speech.error)
+            await executor.take(event)
         return None
 
     async def _broken(self, reason: EndReason | Literal["interrupted"]) -> Answered:
         """Keep what there is of a message that did not come to its end, with the calls that had begun."""
         answered = self._speech.broken(reason, self._started())
-        await self._keep(answered)
-        await self._keep(*self._unreturned(answered))
+        await self._keep(answered, *self._unreturned(answered))
         return answered
 
-    async def _break_off(self, reason: EndReason) -> None:
-        """Write down a run that was ended from outside, and tell what has to be told of that."""
-        if not self._telling.in_turn:
-            await self._keep(Ended(reason=reason))
-            return
-        speaking = not self._telling.spoken
-        if speaking:
+    async def _break_off(self, reason: EndReason) -> EndReason:
+        """Write down a run that was ended from outside, and what has to be told of that; how it ends.
+
+        Where the model had said its last, it ends by that.
+        """
+        past = turns(self._said)
+        if len(past) < self._number:
             if self._speech.error is None:
-                self._speech.take(Error(error_type="unknown", error_message="stopped before its end", retryable=False))
+                self._speech.take(BROKEN_OFF)
             await self._broken(reason)
-            return
-        turn = turns(self._said, self._case.approvals)[-1]
-        left = self._unreturned(turn.answered)
+            return reason
+        turn = past[-1]
+        self._telling.settle(self._speech.end, turn.returned)
+        if (last := turn.answered.reason) not in ("continued", "interrupted") and not turn.open:
+            return last
         for approval_id in self._telling.undecided:
             await self._recorder.withdraw(approval_id)
-        await self._keep(*left, Ended(reason=reason))
-        self._telling.settle(turns(self._said)[-1].returned)
+        await self._keep(*self._unreturned(turn.answered), Ended(reason=reason))
+        self._telling.settle(self._speech.end, turns(self._said)[-1].returned)
+        return reason
 
     def _unreturned(self, answered: Answered) -> list[Returned]:
         """Results for the calls that will have no other."""
         started, found = self._started(), list[Returned]()
-        given = {each.tool_use_id for each in turns(self._said)[-1].returned}
+        given = {each.tool_use_id for each in self._said[self._turn_at :] if isinstance(each, Returned)}
         for call in answered.calls:
             if call.tool_use_id not in given:
                 begun = call.tool_use_id in started
                 content = history.MAY_HAVE_RUN if begun else history.NOT_BEGUN
-                kind = "interrupted" if begun else "cancelled"
+                kind: ToolErrorType = "interrupted" if begun else "cancelled"
                 found.append(
                     Returned(tool_use_id=call.tool_use_id, content=content, length=len(content), error_type=kind)
                 )
         return found
 
     def _started(self) -> list[str]:
-        """The calls of the message that is being written, or was written last, that have begun."""
-        last = max((at for at, each in enumerate(self._said[:-1]) if isinstance(each, Answered)), default=-1)
-        return [each.call.tool_use_id for each in self._said[last + 1 :] if isinstance(each, Started)]
+        """The calls of this turn that have begun."""
+        return [each.call.tool_use_id for each in self._said[self._turn_at :] if isinstance(each, Started)]
 
     # What it is made of.
 
@@ -370,7 +364,7 @@ class _Run:
             grants=case.grants,
             put=self._put,
             keep=self._keep_all,
-            ask=recorder.ask,
+            ask=lambda call, may_stand: recorder.ask(call, may_stand=may_stand),
             withdraw=recorder.withdraw,
             context=recorder.context,
         )
@@ -386,8 +380,10 @@ class _Run:
         )
 
     async def _put(self, event: Event) -> None:
-        await self._stream.put(event)
-        self._telling.told(event)
+        """Tell an event, but for one that was told in this process before the run waited."""
+        if not self._telling.knows(event):
+            await self._stream.put(event)
+            self._telling.told(event)
 
     async def _keep(self, *entries: Entry) -> None:
         await self._keep_all(entries)
@@ -412,3 +408,9 @@ class _Run:
 
     def _input_length(self) -> int:
         return sum(len(each.text) for each in self._said if isinstance(each, Asked))
+
+
+def _behind_last(said: Sequence[Entry], count: int) -> int:
+    """Where the entries begin behind the last but so many answers, or the last one."""
+    places = [at + 1 for at, entry in enumerate(said) if isinstance(entry, Answered)]
+    return places[-count] if len(places) >= count else 0

@@ -6,7 +6,7 @@ Platforms, providers and stores are modules that are loaded by name, so that nob
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -16,7 +16,7 @@ import anyio
 
 from gateway import access, approval
 from gateway.adapter import Receive
-from gateway.agent import Agent, Model
+from gateway.agent import Agent
 from gateway.clerk import Clerk
 from gateway.configuration import FILE_NAME, AgentSettings, Configuration, Document, PacingSettings
 from gateway.conversation import Conversations, Watch
@@ -24,9 +24,12 @@ from gateway.delivery import Delivery
 from gateway.door import Door
 from gateway.error import ConfigurationError, DragomanError, StoreError
 from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, PressReceived
+from gateway.limit import Limits
 from gateway.platform import Platform
+from gateway.provider import Model
 from gateway.store import Decision, Pairings, Store
 from gateway.terms import Terms
+from gateway.toolbox import Toolbox, open_toolbox
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +43,11 @@ KEPT = 7 * DAY
 TICKET_PAUSE = 60.0
 """Seconds between two looks for expired tickets, at least."""
 
-OURS = ("model", "agent", "store", "pacing")
+OURS = ("model", "agent", "store", "pacing", "tools", "approvals", "roles")
 """The tables that belong to no platform."""
+
+FALLBACK = "fallback"
+"""The table of the model that answers where the other cannot; nothing is built in for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +60,7 @@ class Parts:
     warnings: tuple[str, ...]
     concurrent_runs: int
     time_scale: float
-    terms: Terms
-    approver: Callable[[str, str], bool]
+    terms: Terms = field(default_factory=Terms)
     pairing: bool = False
 
 
@@ -87,7 +92,7 @@ def assemble(configuration: Configuration) -> Parts:
         ConfigurationError: names all that is wrong in the first table that is.
     """
     known = [name for name in _modules("adapters") if name != "loopback"]
-    configuration.refuse_unknown_tables([*OURS, *known])
+    configuration.refuse_unknown_tables([*OURS, FALLBACK, *known])
     present = [name for name in known if name in configuration.tables]
     if not present:
         tables = " or ".join(f"[{name}]" for name in known)
@@ -97,16 +102,18 @@ def assemble(configuration: Configuration) -> Parts:
     settings = configuration.read("agent", AgentSettings)
     platforms = [_platform(configuration, name, pairing=settings.pairing) for name in present]
     store = _chosen(configuration, "store", "kind", "gateway.stores")
+    toolbox = open_toolbox(
+        configuration, lambda name: import_module(f"adapters.{name}").USERS if name in known else None
+    )
     return Parts(
         store=store.create(configuration.read("store", store.Settings)),
-        agent=_agent(configuration, settings),
+        agent=_agent(configuration, settings, toolbox),
         platforms=tuple(platform for platform, _ in platforms),
         warnings=tuple(warning for _, warnings in platforms for warning in warnings),
         concurrent_runs=settings.concurrent_runs,
         time_scale=configuration.read("pacing", PacingSettings).time_scale,
         pairing=settings.pairing,
-        terms=Terms(files=Path("dragoman-files")),
-        approver=lambda platform, user: False,
+        terms=Terms(files=toolbox.files, roles=toolbox.roles, patience=toolbox.approval_timeout),
     )
 
 
@@ -140,7 +147,7 @@ async def serve(parts: Parts, *, watch: Watch, ready: Callable[[], None], stop: 
         log.warning("%s", warning)
     async with parts.store as store, anyio.create_task_group() as adapters:
         door = Door(store.pairings, pairing=parts.pairing)
-        clerk = Clerk(store.approvals, parts.approver)
+        clerk = Clerk(store.approvals, parts.terms.roles.is_approver)
         conversations = Conversations(
             store=store,
             agent=parts.agent,
@@ -185,7 +192,7 @@ def _receiver(platform: Platform, door: Door, clerk: Clerk, store: Store, conver
         ):
             match inbound:
                 case PressReceived() | CommandReceived(command="approve" | "deny"):
-                    await _decide(inbound, clerk, store, conversations)
+                    await decide(inbound, clerk, store, conversations)
                 case _:
                     if (stored := await store.ingest(inbound)) is not None:
                         conversations.take(inbound, stored)
@@ -203,7 +210,7 @@ def _receiver(platform: Platform, door: Door, clerk: Clerk, store: Store, conver
     return receive
 
 
-async def _decide(
+async def decide(
     inbound: PressReceived | CommandReceived, clerk: Clerk, store: Store, conversations: Conversations
 ) -> None:
     """Let a person's decision count, if it does, and tell them if it does not."""
@@ -278,9 +285,8 @@ def _platform(configuration: Configuration, name: str, *, pairing: bool) -> tupl
     return platform, tuple(f"[{name}] {warning}" for warning in warnings)
 
 
-def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
-    module = _chosen(configuration, "model", "provider", "gateway.providers")
-    model = configuration.read("model", module.Settings)
+def _agent(configuration: Configuration, settings: AgentSettings, toolbox: Toolbox) -> Agent:
+    model = _model(configuration, "model")
     prompt = configuration.path("agent", settings.system_prompt)
     try:
         system = prompt.read_text(encoding="utf-8")
@@ -290,10 +296,21 @@ def _agent(configuration: Configuration, settings: AgentSettings) -> Agent:
         raise ConfigurationError(msg) from error
     return Agent(
         id=settings.id,
-        model=Model(provider=module.create(model), name=model.name, max_tokens=model.max_tokens),
+        model=model,
         system=system,
         history_characters=settings.history_characters,
+        fallback=_model(configuration, FALLBACK) if FALLBACK in configuration.tables else None,
+        tools=toolbox.tools,
+        limits=Limits(
+            turns=settings.turns, tokens=settings.tokens, deadline=settings.deadline, retries=settings.retries
+        ),
     )
+
+
+def _model(configuration: Configuration, table: str) -> Model:
+    module = _chosen(configuration, table, "provider", "gateway.providers")
+    settings = configuration.read(table, module.Settings)
+    return Model(provider=module.create(settings), name=settings.name, max_tokens=settings.max_tokens)
 
 
 def _chosen(configuration: Configuration, table: str, key: str, package: str) -> ModuleType:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FILE_NAME = "dragoman.toml"
 """What the configuration is called where nobody names another file."""
 
-WHOLE = frozenset({"model", "store"})
+WHOLE = frozenset({"model", "fallback", "store"})
 """The tables whose keys belong together: rule 2."""
 
 Settings = TypeVar("Settings")
@@ -68,7 +68,8 @@ class AgentSettings:
     """The table ``[agent]``.
 
     ``system_prompt`` is a file, named from the folder of the configuration. ``pairing``: strangers who write directly
-    get a code, and are let in when the operator confirms it.
+    get a code, and are let in when the operator confirms it. ``turns``, ``tokens``, ``deadline``
+    (seconds) and ``retries`` are a run's ``gateway.limit.Limits``.
     """
 
     __pydantic_config__ = STRICT
@@ -78,6 +79,10 @@ class AgentSettings:
     concurrent_runs: Annotated[int, Field(ge=1)]
     history_characters: Annotated[int, Field(ge=0)]
     pairing: bool
+    turns: Annotated[int, Field(ge=1)]
+    tokens: Annotated[int, Field(ge=1)]
+    deadline: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    retries: Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +195,7 @@ class Configuration:
         """The names of the tables that the user wrote."""
         return tuple(self._written.tables)
 
-    def place(self, table: str, *keys: str) -> str:
+    def place(self, table: str, *keys: str | int) -> str:
         """Where something stands, as ``file:line``."""
         return self._holder(table, *keys[:1]).place(table, *keys)
 
@@ -240,7 +245,7 @@ class Configuration:
             ConfigurationError: names each with its line, and the one that was probably meant.
         """
         complaints = [
-            f"{self.place(name)}: unknown table [{name}]{_meant(name, known)}; known are {', '.join(sorted(known))}"
+            f"{self.place(name)}: unknown table [{name}]{meant(name, known)}; known are {', '.join(sorted(known))}"
             for name in self.tables
             if name not in known
         ]
@@ -268,8 +273,8 @@ class Configuration:
         name = ".".join(keys)
         match detail["type"]:
             case "unexpected_keyword_argument":
-                meant = _meant(name, list(hints))
-                return f"{place}: unknown key {name!r} in [{table}]{meant}; remove it or correct its name"
+                hint = meant(name, list(hints))
+                return f"{place}: unknown key {name!r} in [{table}]{hint}; remove it or correct its name"
             case "missing":
                 return f"{place}: [{table}] needs the key {name!r}; add it below this line"
             case _ if SECRET_PATTERN in repr(hints.get(keys[0])):
@@ -286,7 +291,8 @@ def _table(document: Document, name: str) -> dict[str, Any]:
     return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def meant(name: str, known: Sequence[str]) -> str:
+    """A few words on what was probably meant by a mistyped name; nothing where nothing is near."""
     near = get_close_matches(name, known, n=1)
     return f", did you mean {near[0]!r}?" if near else ""
 

@@ -332,7 +332,7 @@ class Conversations:
 
     async def _run(self, work: Work, parts: "_Running", reply: Reply, run: _Run, slot: ExitStack) -> Answer:
         """Have the agent answer and the reply shown, until both are done or at rest."""
-        shown, answered = anyio.Event(), Answer(reason=None)
+        told, shown, answered = anyio.Event(), anyio.Event(), Answer(reason=None)
         adapter = self._platforms[work.message.address.platform].adapter
 
         async def show() -> None:
@@ -344,13 +344,16 @@ class Conversations:
         async with anyio.create_task_group() as writing:
             writing.start_soon(parts.recorder.run)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._consume, parts.stream, reply)
+                tasks.start_soon(self._consume, parts.stream, reply, told)
                 tasks.start_soon(show)
                 tasks.start_soon(self._expire, work, reply, shown)
                 tasks.start_soon(self._aside.show_typing, reply, shown)
                 answered = await answer(self._agent, parts.case, parts.stream, parts.recorder, stop=run.stop)
                 run.written = True
                 slot.close()
+                if answered.reason is None:
+                    await told.wait()
+                    self._delivery.rest(reply)
             writing.cancel_scope.cancel()
         return answered
 
@@ -394,11 +397,11 @@ class Conversations:
         asked = Asked(speaker=work.message.user, text=work.message.text, message_id=work.message.message_id)
         return [*([] if past.said else [asked]), *past.broken, Ended(reason="error")]
 
-    async def _consume(self, stream: EventStream, reply: Reply) -> None:
+    async def _consume(self, stream: EventStream, reply: Reply, told: anyio.Event) -> None:
         async for envelope in stream:
             self._watch(envelope)
             self._delivery.feed(reply, envelope.event)
-        self._delivery.rest(reply)
+        told.set()
 
     def _recorder(self, work: Work) -> Record:
         async def record(lines: Mapping[int, Line]) -> None:

@@ -17,7 +17,7 @@ from gateway.journal import Kind, Line
 class Piece:
     """What a bubble is to show, and the stretch ``[start, end)`` of its draft that it stands for: the ``source``.
 
-    ``breaks``: where in its stretch the row broke.
+    ``breaks``: where in its stretch the row broke. ``board``: as in its line; a board has no text of its own.
     """
 
     kind: Kind
@@ -27,6 +27,17 @@ class Piece:
     start: int = 0
     end: int = 0
     breaks: tuple[int, ...] = ()
+    board: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is a board: it stays, and its text is worked out anew."""
+        return self.kind in ("activity", "approval")
+
+    @property
+    def said(self) -> bool:
+        """Whether it is part of what the run says, rather than something of ours about that."""
+        return self.changes or self.kind == "text" or bool(self.source)
 
     @classmethod
     def of(cls, line: Line) -> "Piece":
@@ -39,6 +50,7 @@ class Piece:
             start=line.start,
             end=line.end,
             breaks=line.breaks,
+            board=line.board,
         )
 
 
@@ -46,11 +58,9 @@ class Draft:
     """The words of one draft.
 
     Args:
-        number: how often the model had begun anew before.
+        number: how many messages of the model's came before.
         capabilities: how long a bubble gets.
         lines: what an earlier reply wrote down.
-
-    ``kept`` is where the first piece begins that ``rewind`` takes back.
     """
 
     def __init__(self, number: int, capabilities: Capabilities, lines: Sequence[Line] = ()) -> None:
@@ -60,8 +70,7 @@ class Draft:
         fixed = [line for line in lines if line.draft == number and line.fixed and line.source]
         self._fixed = max((line.end for line in fixed), default=0)
         self._breaks = sorted(at for line in fixed for at in line.breaks)
-        self._begin(0)
-        self.keep()
+        self._begin()
 
     @property
     def waits(self) -> bool:
@@ -90,22 +99,15 @@ class Draft:
         """The same, as far as the piece will certainly begin with it."""
         return self._chunker.growth()
 
-    def keep(self) -> None:
-        """All pieces have come out: what may be taken back begins behind the words so far."""
-        self.kept, self._blank = self._cut, "".join(self._rest)
-
     def rewind(self) -> None:
-        """Take back all words since ``keep``. White space before them, of which no piece came out, stays."""
-        self._fixed = min(self._fixed, self.kept + len(self._blank))
-        self._breaks = []
-        self._begin(self.kept)
-        self._take(self._blank)
-        self.flush()
+        """Take back all words."""
+        self._fixed, self._breaks = 0, []
+        self._begin()
 
-    def _begin(self, length: int) -> None:
+    def _begin(self) -> None:
         capabilities = self._capabilities
         self._chunker = Chunker(capabilities.bubble, unit=capabilities.unit, fits=capabilities.fits)
-        self._base = self._cut = self.length = length
+        self._cut = self.length = 0
         self._rest: list[str] = []
         self._broken: list[int] = []
 
@@ -120,7 +122,7 @@ class Draft:
         rest, begun = "".join(self._rest), self._cut
         pieces = list[Piece]()
         for chunk in chunks:
-            start, end = self._cut, chunk.end + self._base
+            start, end = self._cut, chunk.end
             pieces.append(
                 Piece(
                     kind="text",

@@ -1,90 +1,100 @@
-"""Runs the calls of one message as the schedule allows, beside the model that still talks.
+"""Runs the tools of one message as the schedule allows, while the model still talks.
 
-Rule 1: what happens is written down first: that a call begins, before it does; what came of it, before that is told.
-Rule 2: whatever a tool does is a result for the model. It has a time limit, and a result a length.
-Rule 3: leaving the context ends what runs: a coroutine at once, a thread is left to itself. Of such a call nothing more
-        is written here; whoever left says that it may have run.
+Rule 1: what must survive is kept before it shows: ``Started`` before a tool begins, ``Returned`` before its result is
+        told, an approval before anybody sees it, the answer (by who calls) before its end is given here.
+Rule 2: events come in an order that the grammar allows: whatever ends a message, and what tools say, waits for each
+        other; behind a failure nothing is said any more.
+Rule 3: one task does what the schedule gives out, in that order; a cancellation alone is not queued, so a stop is felt
+        however long the stream or the store takes.
+Rule 4: what a tool does wrong is its result. What the stream or the store refuses ends the whole, as itself.
 """
 
-import json
-from collections.abc import Awaitable, Callable, Collection, Sequence
+import math
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2s
-from itertools import takewhile
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Self, cast
 
 import anyio
-import anyio.to_thread
 
 from gateway.event import (
     ApprovalRequested,
     ApprovalResolved,
     Error,
     Event,
-    InputProblem,
-    JsonObject,
+    MessageDiscarded,
     MessageEnd,
     ModelEvent,
     ToolErrorType,
     ToolProgress,
+    ToolResult,
     ToolStart,
     ToolUseConfirmed,
     ToolUseEnd,
     ToolUseStart,
 )
-from gateway.history import Entry, Returned, Started
-from gateway.payload import words
+from gateway.history import Answered, Entry, Returned, Started
+from gateway.output import fitted
 from gateway.provider import Call
-from gateway.retelling import Turn, result
-from gateway.schedule import Act, Ask, Cancel, Past, Schedule, Settle, Start, Tell, Withdraw
+from gateway.schedule import FAILURES, STOPPED, Act, Ask, Cancel, Past, Schedule, Settle, Start, Tell, Withdraw
 from gateway.store import Approval
-from gateway.tool import LONGEST, Context, Report, User
+from gateway.tool import Context, User
 from gateway.toolset import Refusal, Toolset, Traits
 
-PROGRESS_EVERY = 0.5
-"""Seconds between two words of a tool on how far it is; the newest goes."""
+PROGRESS = 0.4
+"""Seconds between two words of a tool about how far it is."""
 
-BROKEN_OFF = Refusal(error_type="cancelled", content="Cancelled: the message that called this broke off.")
+MAY_HAVE_RUN = "It had begun, so it may have run, in part or whole; look before repeating it."
 
-HAD_BEGUN = "It had begun, and may have done part of what it does."
-
-
-class Asker(Protocol):
-    """Keeps an open approval for a call, and says its id."""
-
-    async def __call__(self, call: Call, *, may_stand: bool) -> str:
-        """Before anybody is asked."""
-        ...
+Report = Callable[[str, float | None, float | None], None]
 
 
-@dataclass(slots=True)
-class _Working:
-    """A call that runs. ``refusal`` is why it was told to end."""
+@dataclass(slots=True, kw_only=True)
+class _Job:
+    """A call, and what is done about it."""
 
-    scope: anyio.CancelScope
-    refusal: Refusal | None = None
-    said: list[tuple[str, float | None, float | None]] = field(
-        default_factory=list[tuple[str, float | None, float | None]]
-    )
+    call: Call
+    verdict: Traits | Refusal | None = None
+    approval_id: str = ""
+    resolved: bool = False
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    began: bool = False
+    ended: Refusal | None = None
+    """Why it is cancelled."""
+    progress: tuple[str, float | None, float | None] | None = None
+    returned: Returned | None = None
+
+    def report(self, message: str, done: float | None = None, total: float | None = None) -> None:
+        """Say how far it is; from any thread, for nothing but this is touched."""
+        self.progress = (message, done, total)
+
+    def warned(self, words: str) -> str:
+        """Why it was ended; where it may have changed something by then, with a warning."""
+        safe = isinstance(self.verdict, Traits) and self.verdict.safe
+        return f"{words} {MAY_HAVE_RUN}" if self.began and not safe else words
 
 
 class Executor:
-    """An asynchronous context in which the calls of one message run.
+    """The tools of one message: ``async with Executor(...) as executor``; leaving it cancels what still runs.
 
     Args:
         tools: what may be called.
         user: who asked for the run.
         grants: the tools that are allowed in the conversation for good.
-        put: tells an event.
-        keep: writes down what happened.
-        ask: keeps an approval.
-        withdraw: says that there is nothing left to decide about one.
-        context: what a call knows of where it runs.
+        put: puts an event into the run's stream.
+        keep: appends to the history.
+        ask: keeps an open approval of a call, which may stand or not; its id.
+        withdraw: there is nothing left to decide about an approval.
+        context: what a call is given, with what it reports its progress to.
+        limit: how many may run at once.
+
+    Raises:
+        Exception: on leaving, what ``put``, ``keep``, ``ask`` or ``withdraw`` raised; whoever is inside is cancelled.
     """
 
-    def __init__(  # noqa: PLR0913 - what calls act on
+    def __init__(  # noqa: PLR0913 - the five ways in which it reaches out
         self,
         *,
         tools: Toolset,
@@ -92,243 +102,346 @@ class Executor:
         grants: Collection[str],
         put: Callable[[Event], Awaitable[None]],
         keep: Callable[[Sequence[Entry]], Awaitable[None]],
-        ask: Asker,
+        ask: Callable[[Call, bool], Awaitable[str]],
         withdraw: Callable[[str], Awaitable[None]],
         context: Callable[[Call, Report], Context],
+        limit: int = 5,
     ) -> None:
-        self._tools = tools
-        self._user = user
-        self._grants = grants
-        self._put = put
-        self._keep = keep
-        self._ask = ask
-        self._withdraw = withdraw
+        self._tools, self._user, self._grants, self._limit = tools, user, grants, limit
+        self._put, self._keep, self._ask, self._withdraw = put, keep, ask, withdraw
         self._context = context
-        self._schedule = Schedule()
-        self._names: dict[str, str] = {}
-        self._calls: dict[str, Call] = {}
-        self._verdicts: dict[str, Traits | Refusal] = {}
-        self._results: dict[str, Returned] = {}
-        self._told: frozenset[str] = frozenset()
-        self._approvals: dict[str, str] = {}
-        self._working: dict[str, _Working] = {}
-        self._acting = anyio.Lock()
-        self._changed = anyio.Event()
-        self._tasks = anyio.create_task_group()
+        self._schedule = Schedule(limit=limit)
+        self._jobs: dict[str, _Job] = {}  # in call order
+        self._lock = anyio.Lock()
+        self._wake, self._rests = anyio.Event(), anyio.Event()
+        self._idle = self._begun = self._ended = self._failed = False
+        self._broken: Exception | None = None
+        self._group = anyio.create_task_group()
 
     async def __aenter__(self) -> Self:
-        """Calls may run from now on."""
-        await self._tasks.__aenter__()
+        """Be ready for the message."""
+        await self._group.__aenter__()
+        self._group.start_soon(self._guard, self._work)
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
-        """End what runs."""
-        self._tasks.cancel_scope.cancel()
+        """End what still runs; of a call that has started its result then stays unknown."""
+        self._group.cancel_scope.cancel()
         try:
-            return await self._tasks.__aexit__(kind, error, trace)
-        except BaseExceptionGroup as group:
-            raise _alone(group) from None
+            quiet = await self._group.__aexit__(kind, error, traceback)
+        except BaseExceptionGroup:
+            if self._broken is None:
+                if error is None:
+                    raise
+                return False  # it is the one of the body, in a group
+            quiet = None
+        if self._broken is not None:
+            raise self._broken
+        return quiet
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """What the model called so far, in call order."""
+        return tuple(job.call for job in self._jobs.values())
+
+    @property
+    def results(self) -> tuple[Returned, ...]:
+        """The results that there are, in call order."""
+        return tuple(job.returned for job in self._jobs.values() if job.returned is not None)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a tool has been started, so that the message cannot be discarded any more."""
+        return self._begun
 
     async def take(self, item: ModelEvent) -> None:
-        """Do what follows from something that the model did, and that was told."""
-        match item:
-            case ToolUseStart(tool_use_id=name):
-                self._names[name] = item.tool_name
-                self._schedule.open(name)
-            case ToolUseEnd(tool_use_id=name):
-                self._calls[name] = Call(tool_use_id=name, name=self._names[name], input=item.input or {})
-                tool = self._names[name]
-                verdict = self._tools.judge(tool, item.input, item.problem, self._user, self._grants)
-                self._verdicts[name] = verdict
-                self._schedule.judge(name, verdict)
-            case ToolUseConfirmed(tool_use_id=name):
-                self._schedule.confirm(name)
-            case MessageEnd(stop_reason=stop_reason):
-                self._schedule.end(stop_reason)
-            case Error():
-                self._schedule.fail()
-            case _:
-                return
-        await self._act()
+        """Put what the model says into the stream, and start what may start by it.
 
-    async def restore(self, turn: Turn) -> None:
-        """Take up a turn whose message had ended, and that was told again as far as it came."""
-        returned = {each.tool_use_id: each for each in turn.returned}
-        approvals = {each.tool_use_id: each for each in turn.approvals}
-        for call in turn.answered.calls:
+        In front of ``MessageEnd``, the answer with its ``calls`` is to be in the history.
+        """
+        if not isinstance(item, MessageEnd | Error):
+            await self._put(item)
+            self._listen(item)
+            return
+        async with self._lock:
+            await self._put(item)
+            if isinstance(item, MessageEnd):
+                self._failed, self._ended = item.stop_reason == "refusal", True
+                self._schedule.end(item.stop_reason)
+            else:
+                self._failed = True
+                self._schedule.fail()
+        self._nudge()
+
+    async def discard(self, reason: str) -> bool:
+        """Discard the message, so that the turn can start again here; whether that could be: no tool had begun."""
+        async with self._lock:
+            if self._begun or self._ended or self._failed:
+                return False
+            self._schedule.fail()
+            await self._put(MessageDiscarded(reason=reason))
+            self._jobs.clear()
+            self._schedule = Schedule(limit=self._limit)
+        return True
+
+    async def restore(self, answered: Answered, entries: Iterable[Entry], approvals: Iterable[Approval]) -> None:
+        """Take up the calls of a message that was given its end in another process, and tell again what came of them.
+
+        Its own events are in the stream already. What had started and has no result does not start again.
+
+        Args:
+            answered: the message.
+            entries: where its ``Started`` and ``Returned`` stand, among others.
+            approvals: those of its calls, among others.
+        """
+        kept = list(entries)
+        started = {entry.call.tool_use_id for entry in kept if isinstance(entry, Started)}
+        returned = {entry.tool_use_id: entry for entry in kept if isinstance(entry, Returned)}
+        asked = {approval.tool_use_id: approval for approval in approvals}
+        resumed = Schedule(limit=self._limit)
+        for call in answered.calls:
             name = call.tool_use_id
-            self._calls[name] = call
-            if name in returned:
-                self._results[name] = returned[name]
-            approval = approvals.get(name)
-            past = _past(turn, name, returned.get(name), approval)
+            verdict = self._verdict(call)
+            job = self._jobs[name] = _Job(call=call, verdict=verdict, returned=returned.get(name))
+            approval, result = asked.get(name), job.returned
+            past = Past(
+                started=name in started,
+                returned=result is not None,
+                error_type=None if result is None else result.error_type,
+                approval=None if approval is None else approval.state,
+            )
+            resumed.resume(name, verdict, past)
             if approval is not None:
-                self._approvals[name] = approval.id
-                if approval.state != "open" and not (past.started or past.returned):
-                    await self._put(
-                        ApprovalResolved(
-                            approval_id=approval.id, tool_use_id=name, decision=approval.state, by=approval.by
-                        )
-                    )
-            verdict = self._tools.judge(call.name, *_given(turn, call), self._user, self._grants)
-            self._verdicts[name] = verdict
-            self._schedule.resume(name, verdict, past)
-        self._told = frozenset(takewhile(returned.__contains__, self._calls))
-        self._schedule.end(turn.answered.stop_reason)
+                await self._recall(job, approval)
+            if name in started:
+                self._begun = True
+                await self._put(ToolStart(tool_use_id=name, input=call.input))
+        resumed.end(answered.stop_reason)
+        self._ended, self._failed, self._schedule = True, answered.stop_reason == "refusal", resumed
+        self._nudge()
+
+    async def decide(self, approval: Approval) -> None:
+        """An approval of this message is decided while other tools run; nothing happens where it was resolved."""
+        job = self._jobs.get(approval.tool_use_id)
+        if job is None or job.resolved or approval.state == "open" or approval.id != job.approval_id:
+            return
+        job.resolved = True
+        await self._say(_resolved(approval))
+        self._schedule.decide(approval.tool_use_id, approval.state)
+        self._nudge()
 
     async def settle(self) -> bool:
-        """Return when every call has its result; or true, when all that is left waits for a person."""
-        await self._act()
-        while not self._schedule.done:
-            if self._schedule.waiting:
-                return True
-            await self._changed.wait()
-        return False
+        """Wait until every call has its result and it was told: false; or only an approval is open: true."""
+        while not (self._idle and (self._schedule.done or self._schedule.waiting)):
+            await self._rests.wait()
+        return self._schedule.waiting
 
-    async def _act(self) -> None:
-        """Do all that may be done now, one after the other."""
-        async with self._acting:
-            while (act := self._schedule.next()) is not None:
-                await self._do(act)
-        self._changed.set()
-        self._changed = anyio.Event()
+    def stop(self) -> None:
+        """Cancel what runs and let nothing start. Behind the message's end, each open call gets a result that says so.
 
-    async def _do(self, act: Act) -> None:
-        match act:
-            case Start(call=name):
-                call = self._calls[name]
-                await self._keep([Started(call=call)])
-                await self._put(ToolStart(tool_use_id=name, input=call.input))
-                self._working[name] = _Working(scope=anyio.CancelScope())
-                self._tasks.start_soon(self._run, call)
-            case Ask(call=name):
-                call = self._calls[name]
-                may_stand = self._may_stand(name)
-                approval_id = self._approvals[name] = await self._ask(call, may_stand=may_stand)
-                await self._put(
-                    ApprovalRequested(
-                        approval_id=approval_id,
-                        tool_use_id=name,
-                        tool_name=call.name,
-                        input=call.input,
-                        may_stand=may_stand,
-                    )
-                )
-            case Withdraw(call=name):
-                approval_id = self._approvals[name]
-                await self._withdraw(approval_id)
-                await self._put(
-                    ApprovalResolved(approval_id=approval_id, tool_use_id=name, decision="withdrawn", by=None)
-                )
-            case Cancel(call=name):
-                self._working[name].refusal = act.result or BROKEN_OFF
-                self._working[name].scope.cancel()
-            case Settle(call=name):
-                await self._return(name, act.result.content, act.result.error_type)
-            case Tell(call=name) if name not in self._told:
-                await self._put(result(self._results[name]))
-            case Tell():
+        Before it, say how the message ends, too; ``settle`` waits for that.
+        """
+        self._schedule.stop()
+        self._nudge()
+
+    def _listen(self, item: ModelEvent) -> None:
+        match item:
+            case ToolUseStart(tool_use_id=name):
+                self._jobs[name] = _Job(call=Call(tool_use_id=name, name=item.tool_name, input={}))
+                self._schedule.open(name)
+            case ToolUseEnd(tool_use_id=name):
+                job = self._jobs[name]
+                problem = item.problem or ("invalid_json" if item.input is None else None)
+                job.call = Call(tool_use_id=name, name=job.call.name, input=item.input or {}, problem=problem)
+                job.verdict = self._verdict(job.call)
+                self._schedule.judge(name, job.verdict)
+                self._nudge()
+            case ToolUseConfirmed(tool_use_id=name):
+                self._schedule.confirm(name)
+                self._nudge()
+            case _:
                 pass
 
-    def _may_stand(self, call: str) -> bool:
-        verdict = self._verdicts[call]
-        return isinstance(verdict, Traits) and verdict.may_stand
+    def _verdict(self, call: Call) -> Traits | Refusal:
+        given = None if call.problem else call.input
+        return self._tools.judge(call.name, given, call.problem, self._user, self._grants)
 
-    async def _return(
-        self, call: str, content: str, error_type: ToolErrorType | None, length: int | None = None
-    ) -> None:
-        returned = Returned(
-            tool_use_id=call,
-            content=content,
-            length=len(content) if length is None else length,
-            error_type=error_type,
-        )
-        self._results[call] = returned
-        await self._keep([returned])
+    async def _recall(self, job: _Job, approval: Approval) -> None:
+        """Say again what was asked, and what was decided."""
+        job.approval_id = approval.id
+        await self._put(_requested(job.call, approval.id, may_stand=approval.may_stand))
+        if approval.state != "open":
+            job.resolved = True
+            await self._put(_resolved(approval))
 
-    async def _run(self, call: Call) -> None:
-        """One call, from its beginning to its result."""
-        working = self._working[call.tool_use_id]
-        context = self._context(call, lambda words, done, total: working.said.append((words, done, total)))
-        content, error_type = "", None
-        async with anyio.create_task_group() as beside:
-            beside.start_soon(self._tell_progress, call.tool_use_id, working)
-            content, error_type = await self._called(call, context, working)
-            beside.cancel_scope.cancel()
-        text, length = await _shortened(content, context)
-        await self._return(call.tool_use_id, text, error_type, length)
-        self._schedule.finish(call.tool_use_id, failed=error_type is not None)
-        await self._act()
+    def _nudge(self) -> None:
+        """Something is to be done, perhaps."""
+        while (act := self._schedule.next_cancel()) is not None:
+            self._cancel(act)
+        self._idle = False
+        self._wake.set()
 
-    async def _called(self, call: Call, context: Context, working: _Working) -> tuple[str, ToolErrorType | None]:
-        tool = self._tools.tools[call.name]
-        limit = self._tools.time_limit if tool.time_limit is None else tool.time_limit
-        working.scope.deadline = anyio.current_time() + limit
+    async def _guard(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Rule 4: an error of ours ends the whole, and is raised where that is left."""
         try:
-            with working.scope:
-                return _text(await tool.call(call.input, context)), None
-        except Exception as error:  # noqa: BLE001 - rule 2
-            return _complaint(error), "failed"
-        if working.refusal is not None:
-            return f"{working.refusal.content} {HAD_BEGUN}", working.refusal.error_type
-        return f"It took longer than {limit:g} seconds and was ended. {HAD_BEGUN}", "timeout"
+            await work()
+        except Exception as error:  # noqa: BLE001 - it is raised on leaving
+            self._broken = self._broken or error
+            self._group.cancel_scope.cancel()
 
-    async def _tell_progress(self, call: str, working: _Working) -> None:
+    async def _work(self) -> None:
         while True:
-            if working.said:
-                message, done, total = working.said[-1]
-                working.said.clear()
-                await self._put(ToolProgress(tool_use_id=call, message=words(message), done=done, total=total))
-            await anyio.sleep(PROGRESS_EVERY)
+            self._wake = anyio.Event()
+            while (act := self._schedule.next()) is not None:
+                await self._do(act)
+            if not self._wake.is_set():
+                self._idle = True
+                self._rests.set()
+                self._rests = anyio.Event()
+            await self._wake.wait()
+
+    async def _do(self, act: Act) -> None:
+        job = self._jobs[act.call]
+        match act:
+            case Start():
+                await self._start(job)
+            case Ask():
+                traits = job.verdict if isinstance(job.verdict, Traits) else Traits()
+                job.approval_id = await self._ask(job.call, traits.may_stand)
+                await self._say(_requested(job.call, job.approval_id, may_stand=traits.may_stand))
+            case Cancel():
+                self._cancel(act)
+            case Withdraw():
+                await self._withdraw(job.approval_id)
+                if not job.resolved:
+                    job.resolved = True
+                    await self._say(
+                        ApprovalResolved(approval_id=job.approval_id, tool_use_id=act.call, decision="withdrawn")
+                    )
+            case Settle(result=result):
+                await self._return(job, result.content, len(result.content), result.error_type)
+            case Tell():
+                await self._tell(job)
+
+    async def _start(self, job: _Job) -> None:
+        self._begun = True
+        await self._keep([Started(call=job.call)])
+        if await self._say(ToolStart(tool_use_id=job.call.tool_use_id, input=job.call.input)):
+            self._group.start_soon(self._guard, partial(self._run, job))
+        else:
+            self._schedule.finish(job.call.tool_use_id, failed=False)
+
+    def _cancel(self, act: Cancel) -> None:
+        job = self._jobs[act.call]
+        job.ended = act.result
+        job.scope.cancel()
+
+    async def _run(self, job: _Job) -> None:
+        """Let a tool run, to whatever end, and give the call its result."""
+        reporting = anyio.CancelScope()
+        self._group.start_soon(self._guard, partial(self._report, job, reporting))
+        content, error_type, folder = await self._outcome(job)
+        reporting.cancel()
+        name = job.call.tool_use_id
+        if not self._failed:
+            await self._return(job, await fitted(content, folder, name), len(content), error_type)
+        self._schedule.finish(name, failed=error_type in FAILURES)
+        self._nudge()
+
+    async def _outcome(self, job: _Job) -> tuple[str, ToolErrorType | None, Path | None]:
+        """What a tool says, or why it says nothing; and the folder that it was given."""
+        tool = self._tools.tools[job.call.name]
+        limit = self._tools.time_limit if tool.time_limit is None else tool.time_limit
+        clock = anyio.CancelScope()
+        context: Context | None = None
+        said, wrong = None, "It ended without a word."
+        try:
+            with job.scope, clock:
+                await anyio.lowlevel.checkpoint()  # who was cancelled before it began does not begin
+                job.began = True
+                context = self._context(job.call, job.report)
+                clock.deadline = anyio.current_time() + limit
+                said = str(await tool.call(job.call.input, context))
+        except anyio.get_cancelled_exc_class():
+            if anyio.current_effective_deadline() == -math.inf:
+                raise
+            wrong = "It cancelled itself."
+        except BaseExceptionGroup as group:
+            if (stray := group.split((Exception, SystemExit))[1]) is not None:
+                raise stray from None
+            wrong = _words(group)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - rule 4
+            wrong = _words(error)
+        folder = None if context is None else context.folder
+        if said is not None:
+            return said, None, folder
+        if job.scope.cancel_called:
+            ended = job.ended or STOPPED
+            return job.warned(ended.content), ended.error_type, folder
+        if clock.cancel_called:
+            return job.warned(f"Timed out after {limit:g} s."), "timeout", folder
+        return wrong, "failed", folder
+
+    async def _report(self, job: _Job, scope: anyio.CancelScope) -> None:
+        """Say now and then how far a tool is: the newest that it said, from whichever thread."""
+        with scope:
+            while True:
+                await anyio.sleep(PROGRESS)
+                if (progress := job.progress) is not None:
+                    job.progress = None
+                    words, done, total = progress
+                    name = job.call.tool_use_id
+                    await self._say(ToolProgress(tool_use_id=name, message=words, done=done, total=total))
+
+    async def _return(self, job: _Job, content: str, length: int, error_type: ToolErrorType | None) -> None:
+        name = job.call.tool_use_id
+        returned = Returned(tool_use_id=name, content=content, length=length, error_type=error_type)
+        await self._keep([returned])
+        job.returned = returned
+
+    async def _tell(self, job: _Job) -> None:
+        if (returned := job.returned) is not None:
+            await self._say(
+                ToolResult(
+                    tool_use_id=returned.tool_use_id,
+                    content=returned.content,
+                    content_length=returned.length,
+                    is_error=returned.error_type is not None,
+                    error_type=returned.error_type,
+                )
+            )
+
+    async def _say(self, event: Event) -> bool:
+        """Put an event of ours where it may come; whether it could."""
+        async with self._lock:
+            if self._failed or (isinstance(event, ToolProgress) and self._jobs[event.tool_use_id].returned):
+                return False
+            await self._put(event)
+        return True
 
 
-def _given(turn: Turn, call: Call) -> tuple[JsonObject | None, InputProblem | None]:
-    """The input that the model wrote, or that it was none."""
-    return (None, "invalid_json") if call.tool_use_id in turn.answered.spoiled else (call.input, None)
+def _requested(call: Call, approval_id: str, *, may_stand: bool) -> ApprovalRequested:
+    return ApprovalRequested(
+        approval_id=approval_id,
+        tool_use_id=call.tool_use_id,
+        tool_name=call.name,
+        input=call.input,
+        may_stand=may_stand,
+    )
 
 
-def _past(turn: Turn, call: str, returned: Returned | None, approval: Approval | None) -> Past:
-    """How far a call was when its turn was left."""
-    well = None if returned is None else "well" if returned.error_type is None else "failed"
-    return Past(started=call in turn.started, returned=well, approval=None if approval is None else approval.state)
+def _resolved(approval: Approval) -> ApprovalResolved:
+    decision = "withdrawn" if approval.state == "open" else approval.state
+    return ApprovalResolved(
+        approval_id=approval.id, tool_use_id=approval.tool_use_id, decision=decision, by=approval.by
+    )
 
 
-def _text(content: object) -> str:
-    """What a tool gave, as text that can be stored."""
-    return words(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str))
-
-
-def _alone(error: BaseException) -> BaseException:
-    """The one exception in a group, and in a group in that; the group, where there are several."""
-    inner = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
-    return _alone(inner[0]) if len(inner) == 1 else error
-
-
-def _complaint(error: BaseException) -> str:
-    """What went wrong, in the tool's own words."""
-    error = _alone(error)
-    return words(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
-
-
-async def _shortened(content: str, context: Context) -> tuple[str, int]:
-    """A result that the model may be given, and how long the whole was."""
-    raw = content.encode()
-    if len(raw) <= LONGEST:
-        return content, len(content)
-    name = blake2s(f"{context.run_id}\0{context.tool_use_id}".encode(), digest_size=8).hexdigest() + ".txt"
-    try:
-        await anyio.to_thread.run_sync(_write, context.folder, name, content)
-        where = f"the whole is in the file {name}"
-    except OSError as error:
-        where = f"the whole could not be kept: {error.strerror}"
-    half = LONGEST // 2
-    head, tail = raw[:half].decode(errors="ignore"), raw[-half:].decode(errors="ignore")
-    left = len(content) - len(head) - len(tail)
-    return f"{head}\n\n[{left} characters are left out here; {where}]\n\n{tail}", len(content)
-
-
-def _write(folder: Path, name: str, content: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(content, encoding="utf-8")
+def _words(error: BaseException) -> str:
+    """What an error says; of a group, what each says that is in it."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return "; ".join(_words(each) for each in group.exceptions)
+    return str(error).strip() or type(error).__name__

@@ -58,7 +58,7 @@ class Answered:
 
     ``reason`` is how its run ended; or ``continued``: there were ``calls``, or it paused, and it goes on behind that;
     or ``interrupted``: it broke off, or the process ended while it wrote, and the run went on. ``places``: how much of
-    the text stood in front of each call; ``spoiled``: those whose input was no JSON object.
+    the text stood in front of each call.
     """
 
     type: Literal["answered"] = "answered"
@@ -68,7 +68,6 @@ class Answered:
     error: ErrorType | None = None
     calls: tuple[Call, ...] = ()
     places: tuple[int, ...] = ()
-    spoiled: tuple[str, ...] = ()
     stop_reason: StopReason = "end"
     usage: Usage = field(default_factory=Usage)
 
@@ -160,7 +159,10 @@ def _seen(entries: Sequence[Entry]) -> list[Entry]:
     for entry in entries:
         if not isinstance(entry, Unseen):
             seen.append(entry)
-        elif seen and isinstance(seen[-1], Answered):
+            continue
+        while seen and isinstance(seen[-1], Ended):
+            seen.pop()
+        if seen and isinstance(seen[-1], Answered):
             seen.pop()
     return seen
 
@@ -225,7 +227,7 @@ def _broken_off(answered: Answered, behind: Sequence[Entry]) -> str:
     after = next((each for each in behind if isinstance(each, Asked | Answered)), None)
     goes_on = after is None or (isinstance(after, Answered) and (after.text.strip() or after.calls))
     match answered.reason:
-        case "interrupted" if answered.text.strip():
+        case "interrupted" if answered.text.strip() or answered.calls:
             return INTERRUPTED if goes_on else BROKEN_OFF
         case "stopped":
             return STOPPED

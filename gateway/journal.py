@@ -17,24 +17,27 @@ from pydantic import TypeAdapter
 
 from gateway import codec
 
-Kind = Literal["text", "notice", "ending", "activity"]
-"""``text`` is the model's, a ``notice`` ours, and so is the ``ending``; ``activity`` is the line about the tools."""
+Kind = Literal["text", "notice", "ending", "activity", "approval"]
+"""``text`` is the model's, a ``notice`` ours, and so is the ``ending``. A board stays, and its text changes:
+``activity`` is a line about tools, ``approval`` a call that waits for a person, or what came of that."""
 
 State = Literal["open", "due", "sealing", "sealed", "deleted"]
 """``open``: the message shows what will be overwritten. ``due``: its text is fixed, and it is not on the screen.
 ``sealing``: its text is fixed, and it is on the screen with that or an earlier one. ``sealed``: it shows its text.
-``deleted``: it is not on the screen, and its number is used no more. Where an ``open`` or ``sealing`` message has no
-``message_id``, nothing was heard of its post: it may be there or not."""
+``deleted``: it is not on the screen, and its number is used no more; of a board, somebody took it away. Where an
+``open`` or ``sealing`` message has no ``message_id``, nothing was heard of its post: it may be there or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One message of a reply, as far as is known.
 
-    ``draft`` counts how often the model had begun anew behind a crash. ``tries`` is how often it was posted, each time
+    ``draft`` is the message of the model's that it belongs to. ``tries`` is how often it was posted, each time
     with a nonce of its own. ``[start, end)`` is the stretch of the draft that it stands for, and ``source`` that
     stretch; of a piece that was cut again, or left out, the last line has it all. ``breaks``: where in
-    it the row broke. ``late``: an edit of the message that nobody heard of may be on its way.
+    it the row broke. ``late``: an edit of the message that nobody heard of may be on its way. ``ordinary``: it is no
+    stream, where others are. ``board``: what a board is about: the calls of an activity line, the id of an approval;
+    also of the notice that tells of its decision.
     """
 
     number: int
@@ -45,11 +48,13 @@ class Line:
     message_id: str | None = None
     markup: bool = True
     late: bool = False
+    ordinary: bool = False
     text: str = ""
     source: str = ""
     start: int = 0
     end: int = 0
     breaks: tuple[int, ...] = ()
+    board: tuple[str, ...] = ()
 
     @property
     def fixed(self) -> bool:

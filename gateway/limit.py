@@ -1,17 +1,17 @@
-"""What a run may use up. Data."""
+"""How much a run may use up."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The bounds of one run.
+    """Where a run ends though the model would go on.
 
     Attributes:
-        turns: model calls, retries not counted.
-        tokens: that it may be billed for, in and out.
-        deadline: seconds that it may work; time in which it waits for approval does not count.
-        retries: how often a model call that failed before its first word is made again.
+        turns: model calls.
+        tokens: of all of them together, read and written.
+        deadline: seconds; what a person takes to decide is not counted.
+        retries: how often a failed model call is made again before the fallback is asked.
     """
 
     turns: int = 40

@@ -16,6 +16,7 @@ from gateway.journal import Line, State
 from gateway.need import Budgets
 from gateway.operation import (
     AppendText,
+    Button,
     DeleteMessage,
     EditMessage,
     FinishStream,
@@ -63,7 +64,7 @@ class Message:
     ``number`` is its own within the reply, ``tries`` how often it was posted, under a nonce of its own each time.
     ``shown`` is none where it is not known what it shows, ``sent`` likewise what went last. ``streams``: it is to be a
     stream. ``void``: what was posted as this message is to be said no more. ``late``: an edit of it may be on its
-    way of which nobody heard.
+    way of which nobody heard. ``buttons`` are below what was ``sent``, ``offers`` those below what it shows.
     """
 
     place: Place
@@ -77,6 +78,8 @@ class Message:
     void: bool = False
     late: bool = False
     sent: str | None = None
+    buttons: tuple[Button, ...] = ()
+    offers: tuple[Button, ...] = ()
 
     def __post_init__(self) -> None:
         self.streams = self.place.capabilities.surface == "append"
@@ -92,7 +95,7 @@ class Message:
     def restored(cls, line: Line, place: Place) -> "Message":
         """As it stood when its line was written down; what a live one shows is not known any more."""
         message = cls(place=place, number=line.number, tries=line.tries, id=line.message_id, markup=line.markup)
-        message.late = line.late
+        message.late, message.streams = line.late, message.streams and not line.ordinary
         if line.state == "sealed":
             message.standing, message.shown = Standing.PRESENT, line.text
         elif line.state in ("open", "sealing"):
@@ -114,11 +117,13 @@ class Message:
             message_id=self.id,
             markup=self.markup,
             late=self.late,
+            ordinary=self._ordinary,
             text=piece.text,
             source=piece.source,
             start=piece.start,
             end=piece.end,
             breaks=piece.breaks,
+            board=piece.board,
         )
 
     @property
@@ -126,9 +131,9 @@ class Message:
         """Whether the platform had put it there for us."""
         return self.place.ticket is not None and self.id == self.place.ticket.opening
 
-    def shows(self, text: str) -> bool:
-        """Whether it shows a text, for good."""
-        return self.standing is Standing.PRESENT and self.shown == text
+    def shows(self, text: str, buttons: tuple[Button, ...] = ()) -> bool:
+        """Whether it shows a text, for good, and those buttons below it."""
+        return self.standing is Standing.PRESENT and self.shown == text and self.offers == buttons
 
     def draws(self) -> Budgets:
         """The budgets of its next operation."""
@@ -144,20 +149,21 @@ class Message:
             case Standing.STUCK:
                 return "delete"
 
-    def show(self, text: str, *, whole: bool) -> Operation | None:
+    def show(self, text: str, *, whole: bool, buttons: tuple[Button, ...] = ()) -> Operation | None:
         """What brings it nearer to showing a text; none where it does so.
 
         Args:
             text: what it is to show.
             whole: nothing will be added to that.
+            buttons: what is to stand below it.
         """
         match self.standing:
             case Standing.ABSENT:
-                return self._post(text)
+                return self._post(text, buttons)
             case Standing.UNHEARD:
                 return self._look()
             case Standing.PRESENT:
-                return self._edit(text)
+                return self._edit(text, buttons)
             case Standing.STREAMING:
                 return self._append(text, whole=whole)
             case Standing.STUCK:
@@ -167,7 +173,7 @@ class Message:
         """What sends once more the text that it shows."""
         if self.id is None or not self.shown:
             return None
-        return self._edited(self.id, self.shown)
+        return self._edited(self.id, self.shown, self.offers)
 
     def remove(self) -> Operation | None:
         """What takes it off the screen, or finds out whether it is there; none where it is not."""
@@ -213,12 +219,19 @@ class Message:
         """Nobody can say whether it is there. From now on it counts as not being there."""
         self._reset()
 
+    @property
+    def _ordinary(self) -> bool:
+        """Whether it is certainly no stream, where others are."""
+        appends = self.place.capabilities.surface == "append"
+        return appends and not self.streams and self.standing is not Standing.STREAMING
+
     def _creates(self) -> Budgets:
         return "append" if self.streams and self.markup else "post"
 
-    def _post(self, text: str) -> Operation | None:
+    def _post(self, text: str, buttons: tuple[Button, ...]) -> Operation | None:
         if not text:
             return None
+        self.buttons = buttons
         self.tries += 1
         self.void = False
         self.sent = text[: self.place.capabilities.update] if self.streams and self.markup else text
@@ -234,6 +247,7 @@ class Message:
             nonce=self._nonce(),
             answers=self.place.question if self.place.refers and self.number == 0 else None,
             ticket=self.place.ticket,
+            buttons=self.buttons,
         )
 
     def _look(self) -> Operation:
@@ -250,16 +264,20 @@ class Message:
     def _nonce(self) -> str:
         return journal.nonce(self.place.seed, self.number, self.tries)
 
-    def _edit(self, text: str) -> Operation | None:
-        if self.id is None or not text or text == self.shown:
+    def _edit(self, text: str, buttons: tuple[Button, ...]) -> Operation | None:
+        if self.id is None or not text or (text, buttons) == (self.shown, self.offers):
             return None
-        self.sent, self.void = text, False
-        return self._edited(self.id, text)
+        self.sent, self.buttons, self.void = text, buttons, False
+        return self._edited(self.id, text, buttons)
 
-    def _edited(self, message_id: str, text: str) -> Operation:
-        place = self.place
+    def _edited(self, message_id: str, text: str, buttons: tuple[Button, ...]) -> Operation:
         return EditMessage(
-            address=place.address, message_id=message_id, text=text, markup=self.markup, ticket=place.ticket
+            address=self.place.address,
+            message_id=message_id,
+            text=text,
+            markup=self.markup,
+            ticket=self.place.ticket,
+            buttons=buttons,
         )
 
     def _append(self, text: str, *, whole: bool) -> Operation | None:
@@ -276,7 +294,7 @@ class Message:
         return AppendText(address=self.place.address, message_id=self.id, text=more) if more else None
 
     def _now_shows(self, operation: Operation, outcome: Outcome) -> None:
-        self.shown = self.sent
+        self.shown, self.offers = self.sent, self.buttons
         match operation, outcome:
             case PostMessage() | StartStream(), Performed(message_id=message_id):
                 self.id, self.standing = message_id, self._standing()
@@ -289,7 +307,7 @@ class Message:
         """Whether it is among what was read. A stream that is found may be open: it is closed, and then edited."""
         said = outcome.messages if isinstance(outcome, ThreadRead) else ()
         self.id = next((each.message_id for each in said if each.nonce == self._nonce()), None)
-        self.shown = self.sent
+        self.shown, self.offers = self.sent, self.buttons
         if self.id is None:
             self._reset()
         else:
@@ -301,3 +319,4 @@ class Message:
 
     def _reset(self) -> None:
         self.id, self.shown, self.standing, self.late = None, "", Standing.ABSENT, False
+        self.buttons = self.offers = ()

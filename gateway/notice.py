@@ -18,6 +18,10 @@ ENDINGS: MappingProxyType[EndReason, str] = MappingProxyType(
         "refusal": "(The model declined to answer this.)",
         "cut": "(The answer ends here because it reached the model's length limit. Ask for the rest to go on.)",
         "context_window": "(This conversation has become too long for the model. Please begin a new one.)",
+        "turn_limit": "(The answer ends here because the model was asked as often as it may be. Ask me to go on.)",
+        "token_budget": "(The answer ends here because it has used up what one answer may cost. Ask me to go on.)",
+        "deadline": "(The answer ends here because it has taken as long as it may. Ask me to go on.)",
+        "loop": "(The answer ends here because the model did the same again and again. Please ask in other words.)",
         "error": "(Something went wrong and the answer is not complete.",
         "consumer_stalled": "(The answer was stopped because the chat could not keep up.",
     }

@@ -166,12 +166,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """What the platform says is left of a budget: ``remaining`` of ``limit`` operations in the next ``seconds``.
+    """What the platform says is left of a budget: so many operations in the next ``seconds`` of its own."""
 
-    Seconds are the platform's. When they are over, ``limit`` operations are there again.
-    """
-
-    limit: int
     remaining: int
     seconds: float
 

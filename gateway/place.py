@@ -13,7 +13,8 @@ class Place:
 
     ``seed`` sets their nonces apart from all others', and is the same after a restart. It ends with a colon and the
     platform's own id of the message that is answered, as the ids of what was received do. ``refers``: the first
-    message shows which one that is. ``user`` had asked; ``ticket`` came with the question.
+    message shows which one that is. ``user`` had asked, in a ``direct`` conversation or before others; ``ticket`` came
+    with the question.
     """
 
     address: Address
@@ -21,6 +22,7 @@ class Place:
     seed: str = ""
     refers: bool = False
     user: str = ""
+    direct: bool = False
     ticket: Ticket | None = None
 
     @classmethod
@@ -32,6 +34,7 @@ class Place:
             seed=message.message_id,
             refers=not message.direct and message.ticket is None,
             user=message.user,
+            direct=message.direct,
             ticket=message.ticket,
         )
 
@@ -43,5 +46,14 @@ class Place:
     @property
     def asker(self) -> str | None:
         """How a text names who had asked; none where the platform has no such thing."""
+        return self.named(self.user) if self.user else None
+
+    @property
+    def sign(self) -> str:
+        """What stands in front of a typed command; with nothing, the bot has to be mentioned."""
+        return "/" if self.capabilities.slash else "!" if self.direct else ""
+
+    def named(self, user: str) -> str | None:
+        """How a text names a person without calling them; none where the platform has no such thing."""
         names = self.capabilities.mention
-        return names.format(self.user) if names is not None and self.user else None
+        return None if names is None else names.format(user)

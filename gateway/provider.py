@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.event import JsonObject, ModelEvent
+from gateway.event import InputProblem, JsonObject, ModelEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +27,12 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call that the model made. ``input`` is empty where what it wrote was no JSON object."""
+    """A tool call that the model made. ``input`` is empty where what it wrote was no JSON object: ``problem``."""
 
     tool_use_id: str
     name: str
     input: JsonObject
+    problem: InputProblem | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +96,12 @@ class Provider(Protocol):
         the connection.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model behind its provider, and the tokens that an answer of it may have."""
+
+    provider: Provider
+    name: str
+    max_tokens: int

@@ -4,7 +4,8 @@ Events only change what *should* be on the screen. When a slot is free, the repl
 is computed then, from all the text so far. So text coalesces by itself, and nothing is ever sent that is out of date.
 
 Rule 1: one operation is in flight; its outcome comes back before the next is given out.
-Rule 2: bubbles are filled and sealed in order. A sealed bubble is touched again only if its message is discarded.
+Rule 2: bubbles are filled and sealed in order. A sealed bubble is touched again only if its message is discarded, or
+        if it is a board: that stays where it is, and what it shows changes.
 Rule 3: an operation that would change nothing is not given out; neither is one without text.
 Rule 4: where the row breaks is decided by the sequence of events, never by the clock.
 Rule 5: however the run ends, all of its text is shown, and then a sentence that says how, unless it is complete. Only
@@ -14,24 +15,27 @@ Rule 6: what must survive is given out in ``lines`` before the operation that it
         journal goes on where the last one was cut off.
 Rule 7: an edit that nobody heard of may arrive late, over what was sent behind it. So at the end its message is sent
         once more.
+Rule 8: each message of the model is a draft of its own. A reply that is made from its journal is told all of the run
+        again, and shows only what is new.
+Rule 9: a person is asked by an ordinary message, or not at all; then ``unasked`` says so.
 
-Three parts share the work. A ``Draft`` cuts the words into pieces. A ``Message`` knows how to get a text onto the
-screen, and what each outcome means for that. The row here brings the pieces to the messages: the pieces that are whole
-are ``_due``, the first of them to the first message of ``_row``, the second to the second, and so on. The first
-message, ``_open``, shows what is not whole yet where nothing is due; the others are left over from what was discarded,
-or wait for their pieces. What is behind is ``_sealed``.
+The work is shared. A ``Draft`` cuts the words into pieces. ``Boards`` know what the tools do and what people are asked.
+A ``Message`` knows how to get a text onto the screen, and what each outcome means for that. The ``Row`` brings the
+pieces to the messages. Here is decided what is due, what is done next, and what becomes of it. The first message in
+work shows what is not whole yet, where nothing is due.
 """
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 
 from gateway import journal, ledger, notice
-from gateway.activity import Activity
+from gateway.board import Boards
 from gateway.draft import Draft, Piece, smaller
 from gateway.event import (
     AgentEnd,
+    ApprovalRequested,
+    ApprovalResolved,
     Error,
     ErrorType,
     Event,
@@ -49,6 +53,7 @@ from gateway.operation import EditRefused, Expired, MessageGone, Operation, Outc
 from gateway.place import Place
 from gateway.remark import last, remark, said_already
 from gateway.room import Room
+from gateway.row import Bubble, Row
 from gateway.verdict import Verdict
 
 DOUBTS = 10
@@ -69,24 +74,13 @@ class Live(Enum):
     LEFT_OUT = "they may be there already, and will be left out"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bubble:
-    """A sealed bubble: the message that shows it, and its stretch ``[start, end)`` of its draft of the run's text."""
-
-    message_id: str
-    text: str
-    start: int
-    end: int
-    draft: int = 0
-
-
 class Reply:
     """The row of bubbles of one run.
 
     Args:
         place: where it is shown, and on which terms.
         run_id: named in the sentence that tells of a failure, so that the operator finds it in the log.
-        draft: how often the model has begun anew behind a crash.
+        draft: the one to begin with, where no turn says another.
         lines: the journal that an earlier reply of this run left.
         age: platform seconds that it is old at most.
     """
@@ -106,35 +100,43 @@ class Reply:
         self._run_id = run_id
         self._place = place
         self._edits = self.overwritable
+        self._journal = lines
         self._draft = Draft(draft, place.capabilities, lines)
         self._live = Live.SHOWN
-        self._activity = Activity()
-        self._activity_room = place.capabilities.bubble
+        self._boards = Boards(place)
         self._flight: tuple[Operation, Message, bool] | None = None
         self._doubts = 0
         self._error: ErrorType | None = None
-        self._ended = False
+        self._ended = self._over = False
         self._written = {line.number: line for line in lines}
-        self._number = max(self._written, default=-1) + 1
+        self._row = Row(place, self._boards, max(self._written, default=-1) + 1)
         self._restore(lines, age)
 
     @property
     def bubbles(self) -> list[Bubble]:
-        """What is sealed, in order."""
-        return [
-            Bubble(message_id=message.id or "", text=piece.text, start=piece.start, end=piece.end, draft=piece.draft)
-            for message, piece in self._sealed
-        ]
+        """What is sealed, in order; but for the boards."""
+        return self._row.bubbles
 
     @property
     def done(self) -> bool:
-        """The run ended and all of it is on the screen, or it can never get there (see ``failure``)."""
-        return self.failure is not None or (self._ended and self._flight is None and self._subject() is None)
+        """The run ended or rests, and all of it is on the screen, or can never get there (see ``failure``)."""
+        return self.failure is not None or (self._over and self._flight is None and self._subject() is None)
+
+    @property
+    def unasked(self) -> set[str]:
+        """The approvals that wait for a decision, and that nobody can be shown."""
+        asked = [piece for _, piece in self._row.sealed] if self.failure is not None else self._row.pieces
+        return set(self._boards.open) - {piece.board[0] for piece in asked if piece.kind == "approval"}
 
     @property
     def visible(self) -> bool:
         """Whether a message of it is on the screen."""
-        return bool(self._sealed) or any(each.standing is not Standing.ABSENT for each in self._row)
+        return bool(self._row.sealed) or any(each.standing is not Standing.ABSENT for each in self._row.work)
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether more is to be shown, as far as is known."""
+        return bool(self._row.due) or not self._over
 
     @property
     def overwritable(self) -> bool:
@@ -143,17 +145,18 @@ class Reply:
 
     def feed(self, event: Event) -> None:
         """Take in what the run did."""
-        self._activity.feed(event)
+        self._boards.feed(event)
         match event:
             case TextDelta():
                 self._enqueue(self._draft.feed(event.text))
                 self._refresh()
             case ToolUseStart() | MessageEnd():
                 self._enqueue(self._draft.flush())
-            case ToolStart() if self._edits:
-                self._announce_activity()
-            case TurnStart():
-                self._draft.keep()
+            case ToolStart() | ApprovalRequested() | ApprovalResolved():
+                self._feed_board(event)
+            case TurnStart(turn_number=turn) if turn - 1 != self._draft.number:
+                self._enqueue(self._draft.flush())
+                self._draft = Draft(turn - 1, self.capabilities, self._journal)
             case MessageDiscarded() if self.overwritable:
                 self._discard()
             case Error():
@@ -166,31 +169,51 @@ class Reply:
                 self.tell(self._ending(event))
             case _:
                 pass
-        self._seal_shown()
+        self._seal()
+
+    def _feed_board(self, event: ToolStart | ApprovalRequested | ApprovalResolved) -> None:
+        """See whether something new stays on the screen for that."""
+        match event:
+            case ToolStart(tool_use_id=call):
+                if self._edits and not self._room.limited and not self._boards.asked_for(call):
+                    self._row.show_call(self._board("activity", call))
+            case ApprovalRequested(approval_id=approval_id):
+                self._ask(approval_id)
+            case ApprovalResolved(approval_id=approval_id):
+                if not self.overwritable:
+                    self._tell_decision(approval_id)
 
     def stop(self) -> bool:
         """Somebody asked for the end: of what no message has begun to show, nothing is shown; whether there was any."""
         self._enqueue(self._draft.flush())
-        begun = self._flight is not None or (self._open.standing is not Standing.ABSENT and not self._open.void)
-        if self._ended and len(self._due) <= begun:
+        shown = self._row.open
+        begun = self._flight is not None or (shown.standing is not Standing.ABSENT and not shown.void)
+        if self._ended and len(self._row.due) <= begun:
             return False
-        self._due = deque(list(self._due)[:begun])
+        while len(self._row.due) > begun:
+            self._row.due.pop()
         self.tell(notice.ending("stopped", None, self._run_id))
         return True
 
     def tell(self, sentence: str) -> None:
         """Say something of our own, if anything, and end."""
         self._enqueue(self._draft.flush())
-        self._activity.end()
+        self._boards.end()
         ending = self._notices(sentence, self._draft.length, "ending")
-        row = [*(piece for _, piece in self._sealed), *self._due]
-        self._due.extend(self._room.admit(ending[said_already(row, ending) :]))
+        row = [piece for piece in self._row.pieces if not piece.changes]
+        self._row.due.extend(self._room.admit(ending[said_already(row, ending) :]))
         pieces, untold = self._room.close()
-        self._due.extend(pieces)
+        self._row.due.extend(pieces)
         if untold:
             self._say_left_out()
-        self._ended = True
-        self._seal_shown()
+        self._ended = self._over = True
+        self._seal()
+
+    def rest(self) -> None:
+        """The run waits for a decision: bring all of it onto the screen. It goes on in another reply, if it does."""
+        self._enqueue(self._draft.flush())
+        self._over = True
+        self._seal()
 
     def expire(self) -> None:
         """Soon nothing can be shown any more: show what there is, and say that the rest is left out. A run goes on."""
@@ -210,7 +233,7 @@ class Reply:
         """The operation for a granted slot, in flight from now on; none where the screen turns out to be right."""
         if self._flight is not None or self.failure is not None or (subject := self._subject()) is None:
             return None
-        if subject is self._open and self._live is Live.STALE and subject.standing is not Standing.UNHEARD:
+        if subject is self._row.open and self._live is Live.STALE and subject.standing is not Standing.UNHEARD:
             self._live = Live.SHOWN
         again = self._sends_again(subject)
         if self._unwanted(subject):
@@ -218,7 +241,7 @@ class Reply:
         elif again:
             operation = subject.repeat()
         else:
-            operation = subject.show(self._wanted(subject), whole=bool(self._due))
+            operation = self._show(subject)
         if operation is not None:
             self._flight = operation, subject, again
         return operation
@@ -230,20 +253,21 @@ class Reply:
             raise RuntimeError(msg)
         (operation, message, again), self._flight = self._flight, None
         if again:
-            if message.repeated(operation, outcome) is Verdict.END:
-                self._fail(outcome)
+            self._repeated(message, operation, outcome)
             return
-        blank = message.shown == ""
+        blank, board = message.shown == "", self._row.board(message)
         found = message.settle(operation, outcome)
-        if found is not Verdict.SHOWN and message is not self._activity_line:
+        if found is not Verdict.SHOWN and board is None:
             self._refresh()
         match found:
             case Verdict.DOUBT:
                 self._doubt(message, outcome)
-            case Verdict.STAYS if not (blank or message is self._activity_line) and (self._due or not self._ended):
-                self._announce_repeat()
+            case Verdict.GONE | Verdict.STAYS:
+                again = self._show_below(board) if board is not None else not blank and self._goes_on
+                if found is Verdict.STAYS and again:
+                    self._announce_repeat()
             case Verdict.SMALLER:
-                self._cut_again(message)
+                self._cut_again(board)
             case Verdict.REPLACE:
                 self._edits = self._edits and not isinstance(outcome, EditRefused)
                 self._name_asker(message, outcome)
@@ -251,71 +275,63 @@ class Reply:
                 self._fail(outcome)
             case _:
                 pass
-        self._close_up()
-        self._seal_shown()
+        self._row.close_up()
+        self._seal()
+
+    def _repeated(self, message: Message, operation: Operation, outcome: Outcome) -> None:
+        if message.repeated(operation, outcome) is Verdict.END:
+            self._fail(outcome)
 
     def lines(self) -> dict[int, Line]:
         """What has to be written down before anything else happens, by the lines' numbers. Asking takes it."""
-        changed = journal.changes(self._written, self._lines())
+        in_flight = self._flight[1] if self._flight else None
+        lines = ledger.lines(self._row, self._boards, in_flight=in_flight, draft=self._draft.number)
+        changed = journal.changes(self._written, lines)
         self._written |= changed
         return changed
 
     # What is to be done next.
 
-    @property
-    def _open(self) -> Message:
-        return self._row[0]
-
     def _subject(self) -> Message | None:
         """The message about which something is to be done, the most urgent first."""
-        if self._due or self._open.standing in (Standing.UNHEARD, Standing.STUCK):
-            return self._open
-        line = self._activity_line
-        if line is not None and (text := self._activity_text()) and not line.shows(text):
-            return line
-        if self._ended:
-            left = (*self._row, *self._standing())
-            return next((each for each in left if self._unwanted(each) or self._sends_again(each)), None)
-        return self._open if self._live is Live.STALE and self._edits and not self._room.full else None
+        if self._row.due or self._row.open.standing in (Standing.UNHEARD, Standing.STUCK):
+            return self._row.open
+        if (stale := self._row.stale()) is not None:
+            return stale
+        if self._over:
+            messages = self._row.messages
+            return next((each for each in messages if self._unwanted(each) or self._sends_again(each)), None)
+        return self._row.open if self._live is Live.STALE and self._edits and not self._room.full else None
 
     def _unwanted(self, message: Message) -> bool:
         """Whether a message is left over: all is said, and it shows what is not part of it."""
-        if not self._ended or self._due or message.standing is Standing.ABSENT:
+        if not self._over or self._row.due or message.standing is Standing.ABSENT:
             return False
-        if message is self._activity_line:
-            return not self._activity_text()  # it tells of an attempt that was cut short
-        return message in self._row
+        if (board := self._row.board(message)) is not None:
+            return self.overwritable and not self._boards.text(board)  # it tells of an attempt that was cut short
+        return self._row.sealed_as(message) is None
 
     def _sends_again(self, message: Message) -> bool:
         """Whether a message shows what it should, and is sent again because an edit may still be on its way to it."""
-        if not self._ended or self._due or not message.late or message not in self._standing():
+        if not self._over or self._row.due or not message.late:
             return False
-        text = self._activity_text() if message is self._activity_line else message.shown
-        return bool(text) and message.shows(text)
-
-    def _standing(self) -> list[Message]:
-        """What stays on the screen."""
-        return [*(message for message, _ in self._sealed), *([self._activity_line] if self._activity_line else [])]
+        piece = self._row.sealed_as(message)
+        return piece is not None and bool(self._boards.text(piece)) and self._row.shows(message, piece)
 
     def _priority(self, subject: Message) -> Priority:
-        if self._ended or self._due:
+        board = self._row.due[0] if self._row.due else self._row.board(subject)
+        if board is not None and board.kind == "approval":
+            return Priority.APPROVAL
+        if self._over or self._row.due:
             return Priority.FINAL
-        return Priority.STATUS if subject is self._activity_line else Priority.LIVE
+        return Priority.STATUS if board is not None else Priority.LIVE
 
-    def _wanted(self, message: Message) -> str:
-        """What a message is to show."""
-        if message is self._activity_line:
-            return self._activity_text()
-        if self._due:
-            return self._text(self._due[0])
+    def _show(self, message: Message) -> Operation | None:
+        """What brings a message nearer to what it is to show."""
+        if (piece := self._row.board(message) or (self._row.due[0] if self._row.due else None)) is not None:
+            return message.show(self._boards.text(piece), whole=True, buttons=self._boards.buttons(piece))
         appended = message.standing is Standing.STREAMING or message.draws() == "append"
-        return self._draft.growth() if appended else self._draft.preview()
-
-    def _text(self, piece: Piece) -> str:
-        return self._activity_text() if piece.kind == "activity" else piece.text
-
-    def _activity_text(self) -> str:
-        return self._activity.text(self._activity_room)
+        return message.show(self._draft.growth() if appended else self._draft.preview(), whole=False)
 
     # What becomes of the row.
 
@@ -326,73 +342,58 @@ class Reply:
 
     def _enqueue(self, pieces: Sequence[Piece]) -> None:
         for piece in pieces:
-            self._due.extend(self._room.admit(self._omission(piece) if self._live is Live.LEFT_OUT else [piece]))
+            self._row.due.extend(self._room.admit(self._omission(piece) if self._live is Live.LEFT_OUT else [piece]))
             self._live = Live.STALE
 
-    def _seal_shown(self) -> None:
-        """Close the open bubble where its message shows all of its text."""
-        while self._due and self._flight is None:
-            piece, text = self._due[0], self._text(self._due[0])
-            if text and not self._open.shows(text):
-                return
-            self._due.popleft()
-            if text:
-                self._seal(self._row.popleft(), piece)
-
-    def _seal(self, message: Message, piece: Piece) -> None:
-        if piece.kind == "activity":
-            self._activity_line = message
-        else:
-            self._sealed.append((message, piece))
-        if not self._row:
-            self._row.append(self._message())
-        if self._live is not Live.LEFT_OUT:
+    def _seal(self) -> None:
+        """Close what shows all that it should; what is not whole yet is shown behind that."""
+        if self._flight is None and self._row.seal() and self._live is not Live.LEFT_OUT:
             self._live = Live.STALE if self._draft.waits else Live.SHOWN
 
-    def _close_up(self) -> None:
-        """Forget messages that are off the screen: what is posted anew stands behind all that is there."""
-        if there := [message for message in self._row if message.standing is not Standing.ABSENT]:
-            self._row = deque([*there, *list(self._row)[self._row.index(there[-1]) + 1 :]])
-        if self._activity_line is not None and self._activity_line.standing is Standing.ABSENT:
-            self._activity_line, self._activity_room = None, 0  # they did not want to see it
+    def _ask(self, approval_id: str) -> None:
+        """A call waits for a person: the question goes to the end of the row, behind what it has no room for."""
+        self._enqueue(self._draft.flush())
+        board = self._board("approval", approval_id)
+        if board.board in self._row.untold:
+            doubt = [] if self._room.limited else self._notices(notice.MAY_BE_A_REPEAT, board.start)
+            self._row.take_up(board.board, doubt)
+        elif not self._row.has(board):
+            before = self._notices(self._boards.input(approval_id), board.start)
+            if self._room.take(len(before) + 1):
+                self._row.announce(board, before)
 
-    def _message(self) -> Message:
-        number, self._number = self._number, self._number + 1
-        return Message(place=self._place, number=number)
+    def _tell_decision(self, approval_id: str) -> None:
+        """What was decided, behind the question that cannot be changed."""
+        told = self._board("notice", approval_id)
+        if self._row.has(replace(told, kind="approval")) and not self._row.has(told):
+            sentence = self._boards.resolution(approval_id)
+            self._row.due.extend(self._room.admit(remark(told, sentence, self.capabilities)))
 
-    def _first(self) -> Message:
-        """The message that the platform has put there for us, or else one that is to come."""
-        first = self._message()
-        return Message.opening(self._place, first.number, self._place.ticket) if self._place.ticket else first
+    def _show_below(self, board: Piece) -> bool:
+        """A board that could not be changed is away, or left as it was: whether it is shown once more."""
+        again = board.kind == "approval" and bool(self._boards.text(board)) and self._room.take(1)
+        if again:
+            self._row.move(board)
+        return again
 
-    def _announce_activity(self) -> None:
-        if self._activity_line is None and not any(piece.kind == "activity" for piece in self._due):
-            if not self._due:
-                self._open.void = True  # the words that it shows go into the next
-            place = self._draft.length
-            self._due.append(Piece(kind="activity", draft=self._draft.number, start=place, end=place))
+    def _board(self, kind: Kind, about: str) -> Piece:
+        place = self._draft.length
+        return Piece(kind=kind, draft=self._draft.number, start=place, end=place, board=(about,))
 
     def _discard(self) -> None:
         """Take the message of this turn back: what shows it is written over by what comes, or taken away at the end."""
-        pieces = [*(piece for _, piece in self._sealed), *self._due]
         doubted = self._live is Live.LEFT_OUT or any(
-            self._taken_back(each) and each.kind == "notice" for each in pieces
+            self._taken_back(each) and each.kind == "notice" for each in self._row.pieces
         )
-        self._row.extendleft(message for message, piece in reversed(self._sealed) if self._taken_back(piece))
-        self._room.give_back(sum(map(self._taken_back, pieces)), self._taken_back)
-        self._sealed = [each for each in self._sealed if not self._taken_back(each[1])]
-        self._due = deque(piece for piece in self._due if not self._taken_back(piece))
+        self._room.give_back(self._row.take_back(self._taken_back), self._taken_back)
         self._draft.rewind()
         self._live = Live.SHOWN
-        for message in list(self._row)[len(self._due) :]:
-            message.void = True
         if doubted:
-            self._due.extend(self._notices(notice.MAY_BE_A_REPEAT, self._draft.kept))
+            self._row.due.extend(self._notices(notice.MAY_BE_A_REPEAT, 0))
 
     def _taken_back(self, piece: Piece) -> bool:
         """Whether a piece is of the message of this turn."""
-        mine = piece.draft == self._draft.number and piece.start >= self._draft.kept
-        return mine and piece.kind in ("text", "notice")
+        return piece.draft == self._draft.number and piece.kind in ("text", "notice")
 
     def _notices(self, sentence: str, place: int, kind: Kind = "notice") -> list[Piece]:
         """Bubbles that say something of our own."""
@@ -404,7 +405,7 @@ class Reply:
         return remark(replace(piece, kind="notice"), notice.MAY_BE_MISSING, self.capabilities)
 
     def _ending(self, event: AgentEnd) -> str:
-        answered = any(piece.source for piece in (*self._due, *(piece for _, piece in self._sealed)))
+        answered = any(piece.source for piece in self._row.pieces)
         if event.reason == "complete" and not answered:
             return notice.NO_ANSWER
         return notice.ending(event.reason, self._error, self._run_id)
@@ -414,8 +415,12 @@ class Reply:
     def _doubt(self, message: Message, outcome: Outcome) -> None:
         """A post may have arrived, nobody can say. It goes again, the words behind a notice, or they are left out."""
         message.give_up_looking()
+        words = not self._row.due or self._row.due[0].kind == "text"
+        asks = bool(self._row.due) and self._row.due[0].kind == "approval"
         self._crowd(1)
-        words = not self._due or self._due[0].kind == "text"
+        if self._row.is_untold(message):
+            message.void = True
+            return
         if words and not message.void and self.capabilities.unknown_outcome == "skip":
             self._leave_out()
             return
@@ -423,52 +428,56 @@ class Reply:
         if self._doubts == DOUBTS:
             reason = getattr(outcome, "reason", "no answer")
             self.failure = f"posted {DOUBTS} times without an answer, so it may be there already: {reason}"
-        elif words or message.void:
+        elif words or message.void or asks:
             self._announce_repeat()
 
     def _crowd(self, messages: int) -> None:
         """There is room for so many messages less: the last pieces go, and what stays says so."""
-        over = min(self._room.spend(messages), len(self._due))
+        over = min(self._room.spend(messages), len(self._row.due))
         for _ in range(over):
-            self._due.pop()
+            self._row.due.pop()
         if over > 0:
             self._say_left_out()
 
     def _say_left_out(self) -> None:
-        if self._due:
-            self._due.append(last(self._due.pop(), notice.LEFT_OUT, self.capabilities))
+        if self._row.due and not self._row.due[-1].changes:
+            self._row.due.append(last(self._row.due.pop(), notice.LEFT_OUT, self.capabilities))
 
     def _announce_repeat(self) -> None:
         if self._room.limited:
             return  # the sentence would take the room of an answer
-        if not (self._due and self._due[0].kind == "notice"):
-            sealed = (piece.end for _, piece in reversed(self._sealed) if piece.draft == self._draft.number)
-            self._due.extendleft(reversed(self._notices(notice.MAY_BE_A_REPEAT, next(sealed, 0))))
+        if not (self._row.due and self._row.due[0].kind == "notice"):
+            sealed = (piece.end for _, piece in reversed(self._row.sealed) if piece.draft == self._draft.number)
+            self._row.put_first(self._notices(notice.MAY_BE_A_REPEAT, next(sealed, 0)))
 
     def _name_asker(self, message: Message, outcome: Outcome) -> None:
         """Where the message under the question is lost, the answer has to say whose it is."""
         lost = message.opens and isinstance(outcome, Expired) and not self._room.limited
         if lost and self._place.asker is not None:
-            self._due.extendleft(reversed(self._notices(notice.FOR.format(self._place.asker), 0)))
+            self._row.put_first(self._notices(notice.FOR.format(self._place.asker), 0))
 
     def _leave_out(self) -> None:
-        if self._due:
-            self._due.extendleft(reversed(self._omission(self._due.popleft())))
+        if self._row.due:
+            self._row.put_first(self._omission(self._row.due.popleft()))
         else:
             self._live = Live.LEFT_OUT
 
-    def _cut_again(self, message: Message) -> None:
+    def _cut_again(self, board: Piece | None) -> None:
         """Give the text that did not fit to smaller bubbles; what is not whole yet is not shown before it is."""
-        if message is self._activity_line or (self._due and self._due[0].kind == "activity"):
-            self._activity_room = len(self._activity_text().encode()) * 3 // 4
-        elif not self._due:
+        if board is not None:
+            self._boards.narrow(board)
+        elif self._row.due and self._row.due[0].changes:
+            before = self._notices(self._boards.narrow(self._row.due[0]), self._row.due[0].start)
+            self._row.put_first(before)
+            self._crowd(len(before))
+        elif not self._row.due:
             self._live = Live.TOO_LONG
-        elif parts := smaller(self._due[0], self.capabilities):
-            self._due.popleft()
-            self._due.extendleft(reversed(parts))
+        elif parts := smaller(self._row.due[0], self.capabilities):
+            self._row.due.popleft()
+            self._row.put_first(parts)
             self._crowd(len(parts) - 1)
         else:
-            self.failure = f"the platform refuses even {len(self._due[0].text)} characters as too long"
+            self.failure = f"the platform refuses even {len(self._row.due[0].text)} characters as too long"
 
     def _fail(self, outcome: Outcome) -> None:
         gone = isinstance(outcome, MessageGone)
@@ -477,24 +486,15 @@ class Reply:
 
     # What is written down, and read again.
 
-    def _lines(self) -> Iterator[Line]:
-        """All that must survive now."""
-        while len(self._row) < len(self._due):
-            self._row.append(self._message())
-        work = zip(self._row, [*self._due, *[None] * len(self._row)], strict=False)
-        in_flight = self._flight[1] if self._flight else None
-        return ledger.lines(self._sealed, self._activity_line, work, in_flight=in_flight, draft=self._draft.number)
-
     def _restore(self, written: Sequence[Line], age: float) -> None:
         """Take up the row where an earlier reply was cut off."""
-        row = ledger.row(written, self._place, overwritable=self._edits)
-        self._sealed, self._activity_line = row.sealed, row.activity
-        self._row, self._due = deque(row.messages), deque(row.due)
-        self._room = Room(self.capabilities, len(row.sealed) + len(row.due))
-        self._row.append(self._message() if written else self._first())
+        row = self._row
+        ledger.restore(row, written, self._place, overwritable=self._edits)
+        self._room = Room(self.capabilities, len(row.pieces) + len(row.untold))
+        row.begin(opening=not written)
         nonces = self.capabilities.reconciliation == "nonce"
         if self.capabilities.reconciliation == "none" or (nonces and age >= self.capabilities.nonce_life):
-            for message in [each for each in self._row if each.standing is Standing.UNHEARD]:
+            for message in row.unheard:
                 self._doubt(message, _CUT_OFF)
-        self._close_up()
-        self._seal_shown()
+        self._row.close_up()
+        self._seal()

@@ -52,22 +52,22 @@ class Turn:
         return whole and any(call.tool_use_id not in given for call in self.answered.calls)
 
 
-def turns(said: Sequence[Entry], approvals: Sequence[Approval] = ()) -> list[Turn]:
+def turns(entries: Sequence[Entry], approvals: Sequence[Approval] = ()) -> list[Turn]:
     """The turns of a run, from what its history holds of it."""
     found, before = list[Turn](), 0
-    places = [at for at, entry in enumerate(said) if isinstance(entry, Answered)]
+    places = [at for at, entry in enumerate(entries) if isinstance(entry, Answered)]
     for number, at in enumerate(places, start=1):
-        behind = places[number] if number < len(places) else len(said)
-        answered = said[at]
+        behind = places[number] if number < len(places) else len(entries)
+        answered = entries[at]
         assert isinstance(answered, Answered)  # noqa: S101 - that is what it was looked for
         ours = {call.tool_use_id for call in answered.calls}
-        around = (*said[before:at], *said[at + 1 : behind])
+        around = (*entries[before:at], *entries[at + 1 : behind])
         found.append(
             Turn(
                 number=number,
                 answered=answered,
                 started=frozenset(_started(around)) & ours,
-                early=frozenset(_started(said[before:at])) & ours,
+                early=frozenset(_started(entries[before:at])) & ours,
                 returned=tuple(each for each in around if isinstance(each, Returned) and each.tool_use_id in ours),
                 approvals=tuple(each for each in approvals if each.tool_use_id in ours),
             )
@@ -76,11 +76,11 @@ def turns(said: Sequence[Entry], approvals: Sequence[Approval] = ()) -> list[Tur
     return found
 
 
-def unclaimed(said: Sequence[Entry]) -> list[Call]:
+def unclaimed(entries: Sequence[Entry]) -> list[Call]:
     """The calls that began of a message which never came to its end."""
-    last = max((at for at, entry in enumerate(said) if isinstance(entry, Answered)), default=-1)
-    told = {call.tool_use_id for entry in said if isinstance(entry, Answered) for call in entry.calls}
-    return [e.call for e in said[last + 1 :] if isinstance(e, Started) and e.call.tool_use_id not in told]
+    last = max((at for at, entry in enumerate(entries) if isinstance(entry, Answered)), default=-1)
+    told = {call.tool_use_id for entry in entries if isinstance(entry, Answered) for call in entry.calls}
+    return [e.call for e in entries[last + 1 :] if isinstance(e, Started) and e.call.tool_use_id not in told]
 
 
 def retold(turn: Turn) -> list[Event]:

@@ -44,6 +44,15 @@ class Room:
         self._held += pieces[len(passing) :]
         return passing
 
+    def take(self, messages: int) -> bool:
+        """Room for so many messages that belong together, and one more behind them; or none of it is taken."""
+        if self._left is None:
+            return True
+        if self._closed or self._held or messages >= self._left:
+            return False
+        self._left -= messages
+        return True
+
     def spend(self, messages: int) -> int:
         """So many more messages are there, or will be, than pieces have passed; how many pieces have to go for that."""
         if self._left is None:

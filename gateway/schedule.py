@@ -18,9 +18,8 @@ Rule 7: nothing starts twice, in whichever process: what had started and has no 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Literal
 
-from gateway.event import StopReason
+from gateway.event import StopReason, ToolErrorType
 from gateway.store import ApprovalState
 from gateway.toolset import Refusal, Traits
 
@@ -50,6 +49,11 @@ DECIDED: dict[ApprovalState, Refusal] = {
     ),
 }
 """What a call is given that was not approved."""
+
+FAILURES: frozenset[ToolErrorType | None] = frozenset(
+    {"failed", "timeout", "denied", "expired", "withdrawn", "interrupted"}
+)
+"""Errors by which a call has failed; the others say that it was not let do anything, or was made to end."""
 
 _WHOLE: frozenset[StopReason] = frozenset({"end", "tool_use"})
 """Reasons to stop that vouch for every call of the message."""
@@ -104,10 +108,11 @@ Act = Start | Ask | Cancel | Withdraw | Settle | Tell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """How far a call was that is taken up again. ``returned``: it has its result; ``approval``: it was asked for."""
+    """How far a call was that is taken up again: ``returned``, with which error if any; ``approval``, if it asked."""
 
     started: bool = False
-    returned: Literal["well", "failed"] | None = None
+    returned: bool = False
+    error_type: ToolErrorType | None = None
     approval: ApprovalState | None = None
 
 
@@ -201,9 +206,9 @@ class Schedule:
         if past.approval == "open":
             resumed.state = _State.ASKED
         self.judge(call, verdict)
-        if past.returned is not None:
+        if past.returned:
             resumed.state = _State.DONE
-            resumed.failed = past.returned == "failed" and resumed.traits.cascades
+            resumed.failed = past.error_type in FAILURES and resumed.traits.cascades
         elif past.started:
             self._lose(resumed, INTERRUPTED)
         elif past.approval in DECIDED:
@@ -259,6 +264,13 @@ class Schedule:
         act = self._act()
         if act is not None:
             self._calls[act.call].state = _AFTER[type(act)]
+        return act
+
+    def next_cancel(self) -> Cancel | None:
+        """What must not wait behind other acts; ``next`` has it first, too."""
+        act = next((act for act in self._ends() if isinstance(act, Cancel)), None)
+        if act is not None:
+            self._calls[act.call].state = _AFTER[Cancel]
         return act
 
     @property

@@ -48,12 +48,16 @@ class Speech:
     _names: dict[str, str] = field(default_factory=dict[str, str])
     _places: dict[str, int] = field(default_factory=dict[str, int])
     _calls: dict[str, Call] = field(default_factory=dict[str, Call])
-    _spoiled: list[str] = field(default_factory=list[str])
 
     @property
     def text(self) -> str:
         """Its words."""
         return "".join(self._words)
+
+    @property
+    def end(self) -> MessageEnd | None:
+        """How it ended, if it did."""
+        return self._end
 
     def take(self, item: Item) -> None:
         """Take in what the model says next."""
@@ -66,9 +70,9 @@ class Speech:
                 self._names[name] = item.tool_name
                 self._places[name] = self._length
             case ToolUseEnd(tool_use_id=name):
-                self._calls[name] = Call(tool_use_id=name, name=self._names[name], input=item.input or {})
-                if item.input is None:
-                    self._spoiled.append(name)
+                problem = item.problem or ("invalid_json" if item.input is None else None)
+                call = Call(tool_use_id=name, name=self._names[name], input=item.input or {}, problem=problem)
+                self._calls[name] = call
             case Native():
                 self._native = item
             case MessageEnd():
@@ -93,7 +97,6 @@ class Speech:
             reason="continued" if goes_on else ENDS[end.stop_reason],
             calls=calls,
             places=tuple(self._places[call.tool_use_id] for call in calls),
-            spoiled=tuple(call.tool_use_id for call in calls if call.tool_use_id in self._spoiled),
             stop_reason=end.stop_reason,
             usage=end.usage,
         )

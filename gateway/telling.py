@@ -13,6 +13,7 @@ from gateway.event import (
     MessageDiscarded,
     MessageEnd,
     ToolResult,
+    ToolStart,
     ToolUseEnd,
     ToolUseStart,
     TurnEnd,
@@ -34,11 +35,13 @@ class Telling:
     in_turn: bool = False
     spoken: bool = False
     _number: int = 0
+    _end: MessageEnd | None = None
     _failed: bool = False
     _blocks: dict[str, ContentBlockStart] = field(default_factory=dict[str, ContentBlockStart])
     _writing: dict[str, str] = field(default_factory=dict[str, str])  # call by block
     _calls: list[str] = field(default_factory=list[str])  # without a result, in call order
     _undecided: dict[str, str] = field(default_factory=dict[str, str])  # approval by call
+    _known: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _results: list[Returned] = field(default_factory=list[Returned])
 
     @property
@@ -46,8 +49,14 @@ class Telling:
         """The approvals that people were asked for, and that nobody has decided."""
         return list(self._undecided.values())
 
+    def knows(self, event: Event) -> bool:
+        """Whether just this was told of a call of this turn; not asked of what may be said more than once."""
+        return (event.type, getattr(event, "tool_use_id", "")) in self._known
+
     def told(self, event: Event) -> None:  # noqa: C901, PLR0912 - a table of events
         """An event was told."""
+        if isinstance(event, ApprovalRequested | ApprovalResolved | ToolStart | ToolResult):
+            self._known.add((event.type, event.tool_use_id))
         match event:
             case TurnStart(turn_number=number):
                 self.in_turn, self.spoken, self._failed, self._number = True, False, False, number
@@ -78,17 +87,17 @@ class Telling:
             case _:
                 pass
 
-    def settle(self, returned: Iterable[Returned]) -> None:
-        """The results of the calls that have been told none."""
-        self._results = list(returned)
+    def settle(self, end: MessageEnd | None, returned: Iterable[Returned]) -> None:
+        """How the message ended, if it did, and the results of its calls."""
+        self._end, self._results = end, list(returned)
 
     def closing(self) -> list[Event]:
         """What is still to be told before the run may end; nothing, where no turn is open."""
         return list(self._closing()) if self.in_turn else []
 
-    def open_blocks(self) -> list[Event]:
+    def open_blocks(self) -> list[ToolUseEnd | ContentBlockEnd]:
         """What ends the blocks that are being written."""
-        ends = list[Event]()
+        ends = list[ToolUseEnd | ContentBlockEnd]()
         for block_id, block in self._blocks.items():
             if block_id in self._writing:
                 ends.append(ToolUseEnd(tool_use_id=self._writing[block_id], input=None, problem="invalid_json"))
@@ -99,8 +108,9 @@ class Telling:
         called = bool(self._calls)
         if not self.spoken:
             yield from self.open_blocks()
-            yield BROKEN_OFF
-        elif not self._failed:
+            yield BROKEN_OFF if self._end is None else self._end
+            self._failed = self._failed or self._end is None
+        if not self._failed:
             results = {each.tool_use_id: each for each in self._results}
             for call in self._calls:
                 if call in self._undecided:
@@ -116,3 +126,4 @@ class Telling:
         self._writing.clear()
         self._calls.clear()
         self._undecided.clear()
+        self._known.clear()

@@ -86,7 +86,7 @@ class DiscordAdapter:
         revoked = self._revoked = anyio.Event()
         async with web.connections() as http:
             me = await self._who()
-            await command.register(self._ask, me.application)
+            wait = await command.register(self._ask, me.application)
             ingress = Ingress(me=me, receive=receive, ask=self._ask, openings=self._openings, posts=self._posts)
             session = Session(http, web.token, self._gateway_url, ingress.told, ready)
             end: list[AdapterError] = []
@@ -98,6 +98,8 @@ class DiscordAdapter:
 
                 tasks.start_soon(ingress.run)
                 tasks.start_soon(listen)
+                if wait is not None:
+                    tasks.start_soon(command.register_yet, self._ask, me.application, wait)
                 await revoked.wait()
                 end.append(login.refused(self._bot_token))
                 tasks.cancel_scope.cancel()

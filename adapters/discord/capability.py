@@ -63,7 +63,6 @@ def capabilities(*, surface: Surface, bubble: int, unknown_outcome: UnknownOutco
         fits=partial(fits, limit=bubble),
         reconciliation="nonce",
         nonce_life=NONCE_LIFE,
-        marks=True,
         typing_every=TYPING_EVERY,
         slash=True,
         mention="<@{}>",
@@ -79,7 +78,6 @@ def capabilities(*, surface: Surface, bubble: int, unknown_outcome: UnknownOutco
         delete=(BY_TOKEN,),
         mark=(),
         typing=(),
-        marks=False,
         typing_every=None,
         reconciliation="none",
     )

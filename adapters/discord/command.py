@@ -5,14 +5,22 @@ Source: https://docs.discord.com/developers/interactions/application-commands
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import chain, repeat
 from typing import cast
 
+import anyio
+
 from adapters.discord.interaction import ASK, QUESTION
-from adapters.discord.outcome import Answer, NoAnswer
+from adapters.discord.outcome import Answer, NoAnswer, retry_after
 from adapters.discord.render import Call
 from gateway.payload import items, mapping
 
 log = logging.getLogger(__name__)
+
+PAUSES = (5.0, 15.0, 60.0, 300.0, 1800.0)
+"""Seconds until the commands are tried again, the first time, the second, ..."""
+
+Ask = Callable[[Call], Awaitable[Answer | NoAnswer]]
 
 _EVERYWHERE: Mapping[str, object] = {"type": 1, "integration_types": [0, 1], "contexts": [0, 1, 2]}
 _TEXT = {
@@ -42,18 +50,43 @@ COMMANDS: tuple[Mapping[str, object], ...] = (
 """In servers and direct messages, for who installed the application for a server or for themselves."""
 
 
-async def register(ask: Callable[[Call], Awaitable[Answer | NoAnswer]], application: str) -> None:
-    """Make sure that Discord offers the commands. Where that fails it is logged; all else works without."""
+async def register(ask: Ask, application: str) -> float | None:
+    """Make sure that Discord offers the commands. Where that fails it is logged; all else works without.
+
+    Returns:
+        After how many seconds at least it may be tried again; none where that is not needed, or would not help.
+    """
     path = f"/applications/{application}/commands"
     known = await ask(Call(method="GET", path=path))
     if isinstance(known, NoAnswer) or not known.ok:
-        log.warning("which slash commands are registered is not known, so they stay as they are: %s", _why(known))
-        return
+        return _failed("which slash commands are registered is not known, so they stay as they are", known)
     if _same(known.body):
-        return
+        return None
     answer = await ask(Call(method="PUT", path=path, body=COMMANDS))
     if isinstance(answer, NoAnswer) or not answer.ok:
-        log.warning("the slash commands were not registered, at the next start again: %s", _why(answer))
+        return _failed("the slash commands were not registered", answer)
+    return None
+
+
+async def register_yet(ask: Ask, application: str, wait: float) -> None:
+    """Try again, ever more seldom, until there is nothing to try any more; the first time after ``wait`` seconds."""
+    for pause in chain(PAUSES, repeat(PAUSES[-1])):
+        await anyio.sleep(max(pause, wait))
+        again = await register(ask, application)
+        if again is None:
+            return
+        wait = again
+
+
+def _failed(what: str, answer: Answer | NoAnswer) -> float | None:
+    """Log it, and say when to try again: where Discord was not there, is busy or broken, but not where it says no."""
+    wait = None
+    if isinstance(answer, NoAnswer) or answer.status >= 500:
+        wait = 0.0
+    elif answer.status == 429:
+        wait = retry_after(answer)
+    log.warning("%s; %s: %s", what, "at the next start again" if wait is None else "it is tried again", _why(answer))
+    return wait
 
 
 def _why(answer: Answer | NoAnswer) -> str:

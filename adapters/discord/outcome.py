@@ -172,12 +172,8 @@ def outcome(answer: Answer | NoAnswer, operation: Rendered) -> Outcome:
 
 def quota(answer: Answer) -> Quota | None:
     """What is left of the budget that a call drew on, as the headers say."""
-    limit, remaining, after = (
-        _number(answer.headers.get(f"x-ratelimit-{name}")) for name in ("limit", "remaining", "reset-after")
-    )
-    if limit is None or remaining is None or after is None or limit < 1:
-        return None
-    return Quota(limit=int(limit), remaining=int(remaining), seconds=after)
+    remaining, after = (_number(answer.headers.get(f"x-ratelimit-{name}")) for name in ("remaining", "reset-after"))
+    return None if remaining is None or after is None else Quota(remaining=int(remaining), seconds=after)
 
 
 def _done(answer: Answer, operation: Rendered) -> Outcome:

@@ -1,8 +1,9 @@
 """A session with Discord's gateway. discord.py is loaded with this module.
 
 Rule 1: a session outlives its connections: what was dispatched meanwhile comes with the next, in order.
-Rule 2: whatever goes wrong, in the network, in the SDK, or in a dispatch that it cannot read, ends a connection and
-    nothing else; only what Discord closes for good ends it all.
+Rule 2: whatever goes wrong, in the network, in the SDK, or in a dispatch that it breaks over, ends a connection and
+    nothing else; only what Discord closes for good ends it all. What is no JSON does not even do that, for each
+    RESUME would bring it again.
 Rule 3: a new session is begun seldom: not sooner than ``IDENTIFY_PAUSE`` seconds after the last, and ever more seldom
     while they do not last, for after 1,000 in a day Discord resets the token.
 Rule 4: when it ends, no connection is left.
@@ -14,9 +15,11 @@ Source: https://docs.discord.com/developers/events/gateway
 """
 
 import asyncio
+import json
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import aiohttp
@@ -24,6 +27,7 @@ import anyio
 from yarl import URL
 
 from adapters.discord.login import CLOSED
+from gateway.payload import words
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports audioop, for calls that nobody makes here
@@ -100,6 +104,24 @@ class _Socket(DiscordWebSocket):
         system = {"os": "linux", "browser": "dragoman", "device": "dragoman"}
         payload = {"token": self.token, "properties": system, "large_threshold": 50, "intents": INTENTS}
         await self.send_as_json({"op": self.IDENTIFY, "d": payload})
+
+    async def received_message(self, msg: str | bytes, /) -> None:
+        """Take in a frame; one that the SDK cannot read is mended, and passed over where that is not possible."""
+        if isinstance(msg, str) and msg.lstrip().startswith("{"):  # bytes would be compressed, which nobody asked for
+            with suppress(json.JSONDecodeError):
+                return await super().received_message(msg)
+            with suppress(json.JSONDecodeError):
+                return await super().received_message(_mended(msg))
+        # Not its words: what was said may stand in them.
+        return log.warning("Discord sent something that is no JSON; it is passed over")
+
+
+def _mended(frame: str) -> str:
+    """A frame as the SDK reads it: a lone surrogate is replaced, and what is no number; empty where it is no JSON."""
+    try:
+        return words(json.dumps(json.loads(frame, strict=False, parse_constant=lambda _: None), ensure_ascii=False))
+    except (ValueError, RecursionError):
+        return ""
 
 
 class Session:

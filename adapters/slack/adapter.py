@@ -1,7 +1,7 @@
 """One workspace on Slack: events in, operations out."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import anyio
@@ -30,6 +30,7 @@ from gateway.operation import (
     ReadThread,
     ShowTyping,
     StartStream,
+    TellPrivately,
     ThreadRead,
     TooLong,
     UnmarkWaiting,
@@ -52,9 +53,18 @@ EDIT = (
 DELETE = (Budget(name="chat.delete", scope="account", rate=45 / 60, burst=5),)
 READ = (Budget(name="conversations", scope="account", rate=45 / 60, burst=5),)
 MARK = (Budget(name="reactions", scope="account", rate=18 / 60, burst=5),)
+PRIVATE = (Budget(name="chat.postEphemeral", scope="account", rate=90 / 60, burst=15),)
 """A little under what https://docs.slack.dev/apis/web-api/rate-limits grants. To mark and to unmark
 is one budget, so it is that of reactions.remove, which is of tier 2; reactions.add would have 50 a minute."""
 
+
+_NO_STREAM = Forbidden(reason="Slack's own streams are not used yet; messages are posted and edited")
+_UNUSED: Mapping[type, Forbidden] = {
+    StartStream: _NO_STREAM,
+    AppendText: _NO_STREAM,
+    FinishStream: _NO_STREAM,
+    ShowTyping: Forbidden(reason="Slack shows no typing of an app in a channel"),
+}
 
 TAKE_BACK_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 LONGEST_PAUSE = 60.0
@@ -97,8 +107,10 @@ class SlackAdapter:
             delete=DELETE,
             read=READ,
             mark=MARK,
+            private=PRIVATE,
+            buttons=True,
+            whispers=True,
             reconciliation="read",
-            marks=True,
             unknown_outcome=unknown_outcome,
         )
 
@@ -130,14 +142,14 @@ class SlackAdapter:
             match operation:
                 case PostMessage() | EditMessage():
                     return await self._show(operation)
+                case TellPrivately():
+                    return await self._tell(operation)
                 case DeleteMessage() | MarkWaiting() | UnmarkWaiting():
                     return outcome(await self._ask(render(operation)), operation)
                 case ReadThread():
                     return await self._read(operation)
-                case StartStream() | AppendText() | FinishStream():
-                    return Forbidden(reason="Slack's own streams are not used yet; messages are posted and edited")
-                case ShowTyping():
-                    return Forbidden(reason="Slack shows no typing of an app in a channel")
+                case StartStream() | AppendText() | FinishStream() | ShowTyping():
+                    return _UNUSED[type(operation)]
         except DragomanError as error:  # there is no token, or none of a bot's
             return Forbidden(reason=str(error))
 
@@ -152,6 +164,13 @@ class SlackAdapter:
             await self._take_back(DeleteMessage(address=operation.address, message_id=ts))
             return Forbidden(reason="the thread is gone: the message that began it was deleted")
         return outcome(answer, operation)
+
+    async def _tell(self, operation: TellPrivately) -> Outcome:
+        """Who pressed waits no longer since the press was acknowledged: with nothing to say, there is nothing to do."""
+        if not operation.text.strip():
+            return Performed(message_id=operation.press or "")
+        call = render(operation)
+        return outcome(await self._ask(call), operation) if call.fits else TooLong()
 
     async def _take_back(self, operation: DeleteMessage) -> None:
         """Delete what stands where it does not belong. Its reply is over, so nobody else would try it again."""

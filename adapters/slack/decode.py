@@ -6,8 +6,8 @@ Rule 2: a message is for us where it is a direct one, or where it mentions us. `
 Rule 3: no bot is answered, least of all ourselves.
 Rule 4: an edit is one only where the words changed: Slack says ``message_changed`` for link previews and language
     detection, too. It counts where either version is for us. An edit never becomes a command.
-Rule 5: a command is one word, with nothing beside it but our mention; in a direct message it has ``!`` in front, or
-    names us.
+Rule 5: a command is what ``gateway.command`` knows as one, with nothing beside it but our mention; in a direct message
+    it has ``!`` in front, or names us.
 
 Sources: https://docs.slack.dev/reference/events/app_mention , .../events/message and its pages ``message_changed`` and
 ``message_deleted``.
@@ -16,23 +16,26 @@ Sources: https://docs.slack.dev/reference/events/app_mention , .../events/messag
 import hashlib
 import json
 import re
-from typing import cast
 
 from adapters.slack.identity import Identity
 from adapters.slack.message import ID, SPOKEN, TS, files, heard, is_ours, mentions, text
+from adapters.slack.press import decode_press
 from gateway.address import Address
-from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.command import parse
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
 from gateway.payload import Json, mapping
 
 _SLACKBOT = "USLACKBOT"  # has no bot id
 _WORD = re.compile(r"[a-z_.]{1,60}")
-_COMMAND = re.compile(r"(new|stop|status|help)[.!]?", re.IGNORECASE | re.ASCII)
+_FULL_STOP = re.compile(r"(?<=\w)[.!]\Z")
 
 
 def decode(body: object, me: Identity) -> Inbound:
     """The inbound of one payload, as it came through the socket."""
     body = mapping(body)
     event_id = f"slack:{me.team}:{_delivery(body)}"
+    if body.get("type") == "block_actions":
+        return decode_press(body, me, event_id)
     event, app = mapping(body.get("event")), body.get("api_app_id")
     subtype = event.get("subtype") if event.get("type") == "message" else None
     if subtype == "message_deleted":
@@ -163,14 +166,17 @@ def _command(event: Json, message: MessageReceived, me: Identity) -> CommandRece
         if not (word.startswith("!") or mentions(event, me)):
             return None
         word = word.removeprefix("!")
-    if (given := _COMMAND.fullmatch(word)) is None:
+    given = None if word[:1].isspace() else parse(_FULL_STOP.sub("", word))
+    if given is None:
         return None
+    command, argument = given
     return CommandReceived(
         event_id=message.event_id,
         message_id=message.message_id,
         address=message.address,
         user=message.user,
-        command=cast("Command", given[1].lower()),
+        command=command,
+        argument=argument,
         direct=message.direct,
     )
 

@@ -1,7 +1,7 @@
 """What Slack's answer to an operation means, as data.
 
 Sources: the error lists of https://docs.slack.dev/reference/methods/chat.postMessage and its neighbours chat.update,
-chat.delete, reactions.add, reactions.remove, conversations.history and conversations.replies;
+chat.delete, chat.postEphemeral, reactions.add, reactions.remove, conversations.history and conversations.replies;
 https://docs.slack.dev/apis/web-api/rate-limits
 """
 
@@ -24,6 +24,7 @@ from gateway.operation import (
     PostMessage,
     RateLimited,
     ReadThread,
+    TellPrivately,
     ThreadRead,
     TooLong,
     Unknown,
@@ -60,6 +61,7 @@ _MENDS = {
     "restricted_action_thread_locked": "the thread is locked; " + _ADMIN,
     "restricted_action_thread_only_channel": "the channel takes threads only; " + _ADMIN,
     "team_access_not_granted": _ADMIN,
+    "user_not_in_channel": "only members of a channel are shown what is for them alone",
 }
 
 _REFUSALS = {
@@ -159,7 +161,7 @@ def outcome(answer: Answer | NoAnswer, operation: Rendered) -> Outcome:
         return refusal(answer, operation)
     if isinstance(operation, MarkWaiting | UnmarkWaiting):  # Slack says ok to these, and no more
         return Performed(message_id=operation.message_id)
-    ts = answer.body.get("ts")
+    ts = answer.body.get("message_ts" if isinstance(operation, TellPrivately) else "ts")
     return Performed(message_id=ts) if isinstance(ts, str) else Unknown(reason="an answer without a message id")
 
 
@@ -171,6 +173,8 @@ def refusal(answer: Answer | NoAnswer, operation: Rendered | ReadThread) -> Outc
             return Unreachable(reason=reason)
         case PostMessage(markup=False) | EditMessage(markup=False), MarkupRejected(reason=reason):
             return Forbidden(reason=f"Slack says {reason}, though this was plain text")
+        case TellPrivately(), MarkupRejected(reason=reason):
+            return Forbidden(reason=f"Slack says {reason} of what was for one person alone")
         case _:
             return result
 

@@ -26,6 +26,7 @@ from gateway.cli.table import Value, table
 from gateway.conversation import RunEnded
 from gateway.error import DragomanError, UsageError
 from gateway.event import Envelope, JsonObject, to_json
+from gateway.script import read
 
 SCRIPTED: dict[str, Value] = {"provider": "scripted", "name": "scripted", "max_tokens": 8192}
 """A script has no limit; the key is every model's."""
@@ -170,6 +171,7 @@ def _configuration(options: Options, stages: Sequence[Stage], folder: Path) -> s
         return "\n".join(
             [
                 table("model", _model(options)),
+                tool_table(options, folder),
                 table("store", {"kind": "sqlite", "path": str(folder / "dragoman.db")}),
                 table("pacing", {"time_scale": options.time_scale}),
                 *(table(stage.name, {**stage.settings(folder), "bubble": options.limit}) for stage in stages),
@@ -189,6 +191,19 @@ def _model(options: Options) -> dict[str, Value]:
     if written.get("provider") == MODELS[options.model]:
         return written
     return app.configure(app.data_folder() / "defaults.toml").table("model")
+
+
+def tool_table(options: Options, folder: Path) -> str:
+    """The table of the tools: those of the script, and of the built-in ones whose names it leaves free."""
+    files: dict[str, Value] = {"files": str(folder / "files")}
+    if options.script is None or not (tools := read(options.script).tools):
+        return table("tools", files)
+    enabled = [name for name in _enabled() if name not in {tool.name for tool in tools}]
+    return table("tools", files | {"enable": enabled, "script": str(options.script.absolute())})
+
+
+def _enabled() -> Sequence[str]:
+    return app.configure(app.data_folder() / "defaults.toml").table("tools")["enable"]
 
 
 def _report(options: Options, stage: Stage, record: Record) -> JsonObject:

@@ -1,170 +1,185 @@
 """A model that says what a script says: needs no key and no network, and says the same every time.
 
-A ``.md`` file is one answer. A ``.toml`` file is a row of them, each a ``[[turn]]``:
+What a script holds stands in ``gateway.script``.
 
-    [[turn]]
-    text = "Low water is at six."
-    pace = 40                  # deltas a second, if not the settings' pace; 0: all at once
-    cut = "max_tokens"         # or "refusal", or "silent": the stream just stops
-    error = "overloaded"       # or another error_type; sent behind the text
-
-Rule 1: the n-th question gets the n-th turn; after the last turn, the last again. A question that is asked again gets
-        the same answer from its beginning. A model goes on where it was interrupted, a script does not: a gateway that
-        is killed in mid-answer shows what was sealed, and then all of the script.
-Rule 2: text comes in deltas of four characters.
+Rule 1: the n-th model call of a conversation gets the n-th turn; after the last turn, the last again. Which one it is
+        is told by the request alone: it has one message of the model's for each call before it. (Where older ones were
+        left out of a long history, they are not counted.)
+Rule 2: a call that is made again, after a failure or a crash, gets the same turn from its beginning. A model goes on
+        where it was interrupted, a script does not: a gateway that is killed in mid-answer shows what was sealed, and
+        then all of the script.
+Rule 3: but a tool is not called again: a call that stands in the request already is left out, and where all of a turn's
+        do, that turn is over, and the next one is played.
+Rule 4: text, and the input of calls, come in deltas of four characters. The k-th call of the n-th turn is ``call-n-k``.
 """
 
 import math
-import tomllib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
 import anyio
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field
 
 from gateway.error import ConfigurationError
 from gateway.event import (
     ContentBlockEnd,
     ContentBlockStart,
-    ErrorType,
+    JsonObject,
     MessageEnd,
     StopReason,
     TextDelta,
+    ToolInputDelta,
+    ToolUseConfirmed,
+    ToolUseEnd,
+    ToolUseStart,
     Usage,
 )
-from gateway.provider import Item, Native, Provider, Request, UserMessage
+from gateway.history import INTERRUPTED
+from gateway.provider import AssistantMessage, Item, Message, Native, Provider, Request, UserMessage
 from gateway.providers.failure import failure
+from gateway.providers.fragment import parse_input
+from gateway.script import Pace, ScriptedCall, Turn, read
 
 PROTOCOL = "scripted"
 
 DELTA_LENGTH = 4
 """Characters of a delta: about a token, which is what models send."""
 
-Pace = Annotated[float, Field(ge=0)]
-"""Deltas a second. 0, like infinity, means without waiting."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One answer of the model.
+class Place:
+    """Where in its script a model call is: the ``count``-th, from 1, and which calls of tools were ``made`` before."""
 
-    Attributes:
-        text: all it says.
-        pace: deltas a second, if not that of the settings.
-        cut: how it ends, if not well: at the token limit, refused, or silently, the stream just stopping.
-        error: the error that ends it.
-    """
+    count: int = 1
+    made: frozenset[str] = frozenset()
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    def behind(self, turns: Sequence[Turn], said: AssistantMessage, heard: Message | None) -> "Place":
+        """Where it is once the model has said something, and heard the next: rules 1 to 3."""
+        made = self.made.union(call.tool_use_id for call in said.calls)
+        calls = {name for name, _ in _named(self.turn(turns), self.count)}
+        interrupted = isinstance(heard, UserMessage) and heard.text.startswith(INTERRUPTED)
+        if interrupted and not (calls and made >= calls):
+            return Place(count=self.count, made=made)
+        return Place(count=self.count + 1)
 
-    text: str = ""
-    pace: Pace | None = None
-    cut: Literal["max_tokens", "refusal", "silent"] | None = None
-    error: ErrorType | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Script:
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    turn: Annotated[tuple[Turn, ...], Field(min_length=1)]
+    def turn(self, turns: Sequence[Turn]) -> Turn:
+        """What is said there."""
+        return turns[min(self.count, len(turns)) - 1]
 
 
-def parse(content: bytes, path: Path) -> tuple[Turn, ...]:
-    """The turns of a script; at least one.
-
-    Args:
-        content: the file's.
-        path: the file's name, which says what it holds and is named in errors.
-
-    Raises:
-        ConfigurationError: where the script cannot be played; says which file and which key.
-    """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        msg = f"{path}: not UTF-8 ({error.reason} at byte {error.start})"
-        raise ConfigurationError(msg) from None
-    match path.suffix.lower():
-        case ".md":
-            return (Turn(text=text),)
-        case ".toml":
-            return _parse_toml(text, path)
-        case _:
-            msg = f"{path}: a script is a .md file (one answer) or a .toml file (tables [[turn]])"
-            raise ConfigurationError(msg)
+def place_of(turns: Sequence[Turn], request: Request) -> Place:
+    """Where in its script a request is."""
+    place = Place()
+    for said, heard in pairwise((*request.messages, None)):
+        if isinstance(said, AssistantMessage):
+            place = place.behind(turns, said, heard)
+    return place
 
 
-def _parse_toml(text: str, path: Path) -> tuple[Turn, ...]:
-    try:
-        turns = TypeAdapter(_Script).validate_python(tomllib.loads(text)).turn
-    except tomllib.TOMLDecodeError as error:
-        msg = f"{path}: not TOML: {error}"
-        raise ConfigurationError(msg) from None
-    except ValidationError as error:
-        raise ConfigurationError(_explain(error, path)) from None
-    for number, turn in enumerate(turns, start=1):
-        if turn.cut and turn.error:
-            msg = f"{path}: turn {number}: it ends by `cut` or by `error`, not by both"
-            raise ConfigurationError(msg)
-    return turns
+def _named(turn: Turn, count: int) -> list[tuple[str, ScriptedCall]]:
+    return [(f"call-{count}-{number}", call) for number, call in enumerate(turn.calls, start=1)]
 
 
-def _explain(error: ValidationError, path: Path) -> str:
-    """Name the first key that is wrong, and say what may stand there."""
-    first = error.errors(include_url=False)[0]
-    place = [f"turn {part + 1}" if isinstance(part, int) else part for part in first["loc"]]
-    match first["type"], place:
-        case "missing" | "too_short", _:
-            return f"{path}: there is no [[turn]]"
-        case "unexpected_keyword_argument", [table]:
-            return f"{path}: `{table}` is not known here; a script holds tables [[turn]]"
-        case "unexpected_keyword_argument", [_, turn, key]:
-            return f"{path}: {turn}: `{key}` is not known here; a turn has text, pace, cut and error"
-        case _:
-            return f"{path}: {', '.join(place[1:] or place)}: {first['msg']}"
-
-
-def events(turn: Turn, request: Request) -> list[Item]:
+def events(turn: Turn, request: Request, place: Place) -> list[Item]:
     """All that the model says in a turn, in order.
 
     The usage is an estimate, a token for every four characters, since there is no tokenizer here.
+
+    Args:
+        turn: what it says.
+        request: what it is asked.
+        place: where in its script it is.
     """
-    items: list[Item] = []
-    if turn.text:
-        items.append(ContentBlockStart(block_id="b0", block_type="text"))
-        items += [
-            TextDelta(block_id="b0", text=turn.text[start : start + DELTA_LENGTH])
-            for start in range(0, len(turn.text), DELTA_LENGTH)
-        ]
-        items.append(ContentBlockEnd(block_id="b0", block_type="text"))
-    items += _end(turn, request)
-    return items
+    writer = _Writer()
+    calls = [(name, call) for name, call in _named(turn, place.count) if name not in place.made]
+    begin = 0
+    for number, (name, call) in enumerate(calls, start=1):
+        end = len(turn.text) if call.at is None else call.at
+        writer.say(turn.text[begin:end])
+        begin = end
+        writer.call(name, call, cut=turn.cut is not None and number == len(calls) and end == len(turn.text))
+    writer.say(turn.text[begin:])
+    return [*writer.items, *_end(turn, request, writer, f"scripted-{place.count}")]
 
 
-def _end(turn: Turn, request: Request) -> list[Item]:
+class _Writer:
+    """Writes blocks, as Anthropic does: a call is confirmed by what comes behind it."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.native: list[JsonObject] = []
+        self.length = 0
+        self._blocks = 0
+        self._unconfirmed: str | None = None
+
+    def say(self, text: str) -> None:
+        """A block of text; none for no text."""
+        if not text:
+            return
+        block_id = self._open("text")
+        self.items += [TextDelta(block_id=block_id, text=delta) for delta in _deltas(text)]
+        self.items.append(ContentBlockEnd(block_id=block_id, block_type="text"))
+        self.native.append({"type": "text", "text": text})
+        self.length += len(text)
+
+    def call(self, tool_use_id: str, call: ScriptedCall, *, cut: bool) -> None:
+        """A block with a call; ``cut``: only half of its input comes."""
+        written = call.written[: len(call.written) // 2] if cut else call.written
+        parsed, problem = (None, "invalid_json") if cut else parse_input(written)
+        block_id = self._open("tool_use")
+        self.items.append(ToolUseStart(block_id=block_id, tool_use_id=tool_use_id, tool_name=call.name))
+        self.items += [ToolInputDelta(tool_use_id=tool_use_id, json_delta=delta) for delta in _deltas(written)]
+        self.items.append(ToolUseEnd(tool_use_id=tool_use_id, input=parsed, problem=problem))
+        self.items.append(ContentBlockEnd(block_id=block_id, block_type="tool_use"))
+        self.native.append({"type": "tool_use", "id": tool_use_id, "name": call.name, "input": parsed or {}})
+        self.length += len(written)
+        self._unconfirmed = tool_use_id
+
+    def confirm(self) -> None:
+        """Say of the call before, if there is one, that the model moved on behind it."""
+        if self._unconfirmed is not None:
+            self.items.append(ToolUseConfirmed(tool_use_id=self._unconfirmed))
+            self._unconfirmed = None
+
+    def _open(self, block_type: Literal["text", "tool_use"]) -> str:
+        self.confirm()
+        block_id = f"b{self._blocks}"
+        self._blocks += 1
+        self.items.append(ContentBlockStart(block_id=block_id, block_type=block_type))
+        return block_id
+
+
+def _deltas(text: str) -> Iterator[str]:
+    return (text[start : start + DELTA_LENGTH] for start in range(0, len(text), DELTA_LENGTH))
+
+
+def _end(turn: Turn, request: Request, writer: _Writer, message_id: str) -> Iterator[Item]:
     error = "incomplete_stream" if turn.cut == "silent" else turn.error
     if error:
         message = "the stream stopped before the message did" if turn.cut else f"{error}, says the script"
-        return [failure(error, message)]
-    stop_reason: StopReason = "end" if turn.cut is None or turn.cut == "silent" else turn.cut
-    asked = len(request.system) + sum(len(message.text) for message in request.messages)
-    return [
-        Native(protocol=PROTOCOL, blocks=({"type": "text", "text": turn.text},) if turn.text else ()),
-        MessageEnd(
-            message_id=f"scripted-{questions(request)}",
-            stop_reason=stop_reason,
-            usage=Usage(input_tokens=math.ceil(asked / 4), output_tokens=math.ceil(len(turn.text) / 4)),
-        ),
-    ]
+        yield failure(error, message)
+        return
+    called = any(block["type"] == "tool_use" for block in writer.native)
+    stop_reason: StopReason = "tool_use" if called else "end"
+    if turn.cut is not None and turn.cut != "silent":
+        stop_reason = turn.cut
+    if stop_reason == "tool_use":
+        before = len(writer.items)
+        writer.confirm()
+        yield from writer.items[before:]
+    yield Native(protocol=PROTOCOL, blocks=tuple(writer.native))
+    usage = Usage(input_tokens=math.ceil(_length(request) / 4), output_tokens=math.ceil(writer.length / 4))
+    yield MessageEnd(message_id=message_id, stop_reason=stop_reason, usage=usage)
 
 
-def questions(request: Request) -> int:
-    """How many times the user has spoken."""
-    return sum(isinstance(message, UserMessage) for message in request.messages)
+def _length(request: Request) -> int:
+    """Characters of what the model is asked."""
+    results = [result.content for said in request.messages if isinstance(said, UserMessage) for result in said.results]
+    return len(request.system) + sum(len(said.text) for said in request.messages) + sum(map(len, results))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,29 +212,25 @@ def create(settings: Settings) -> Provider:
     if settings.script is None:
         msg = "the scripted model has nothing to say: set `script` to a .md or .toml file"
         raise ConfigurationError(msg)
-    try:
-        content = settings.script.read_bytes()
-    except OSError as error:
-        msg = f"{settings.script}: the script cannot be read ({error.strerror})"
-        raise ConfigurationError(msg) from None
-    return _Scripted(parse(content, settings.script), settings.pace)
+    return _Scripted(read(settings.script).turns, settings.pace)
 
 
 class _Scripted:
-    def __init__(self, turns: tuple[Turn, ...], pace: float) -> None:
+    def __init__(self, turns: Sequence[Turn], pace: float) -> None:
         self._turns = turns
         self._pace = pace
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncGenerator[AsyncIterator[Item], None]:
         """See ``gateway.provider.Provider``."""
-        turn = self._turns[min(max(questions(request), 1), len(self._turns)) - 1]
+        place = place_of(self._turns, request)
+        turn = place.turn(self._turns)
         pace = self._pace if turn.pace is None else turn.pace
-        yield _Answer(events(turn, request), pace)
+        yield _Answer(events(turn, request, place), pace)
 
 
 class _Answer:
-    """The items of one answer, each text delta when its time has come, counted from the first."""
+    """The items of one answer, each delta when its time has come, counted from the first."""
 
     def __init__(self, items: list[Item], pace: float) -> None:
         self._items = iter(items)
@@ -231,7 +242,7 @@ class _Answer:
 
     async def __anext__(self) -> Item:
         for item in self._items:
-            if isinstance(item, TextDelta):
+            if isinstance(item, TextDelta | ToolInputDelta):
                 self._due = anyio.current_time() if self._due is None else self._due + self._gap
                 await anyio.sleep_until(self._due)
             return item

@@ -72,8 +72,7 @@ class DiscordJudge:
         except discord_answer.RefusedError as refusal:
             return RateLimited(retry_after=refusal.retry_after or 0.0, everything=refusal.scope == "global")
         told = self._gate.headers(call, now, now)
-        limit, remaining, after = (told[f"X-RateLimit-{each}"] for each in ("Limit", "Remaining", "Reset-After"))
-        return Quota(limit=int(limit), remaining=int(remaining), seconds=float(after))
+        return Quota(remaining=int(told["X-RateLimit-Remaining"]), seconds=float(told["X-RateLimit-Reset-After"]))
 
 
 class TelegramJudge:

@@ -17,7 +17,7 @@ from adapters.loopback.venue import Shown, Venue
 from gateway.adapter import Adapter
 from gateway.error import StoreError
 from gateway.inbound import Inbound, MessageReceived, PressReceived
-from gateway.operation import Button, Operation, Outcome, Performed, PostMessage
+from gateway.operation import Button, Operation, Outcome, Performed, PostMessage, RateLimited
 
 SCALE = 20.0
 PATIENCE = 20
@@ -93,7 +93,6 @@ class Bench:
     folder: Path
     inbox: Inbox = field(default_factory=Inbox)
     ready: int = 0
-    more: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         self.adapter: Adapter = self.create()
@@ -126,6 +125,14 @@ class Bench:
     async def perform(self, operation: Operation) -> Outcome:
         with anyio.fail_after(PATIENCE + 40):
             return await self.adapter.perform(operation)
+
+    async def patiently(self, operation: Operation) -> Outcome:
+        """Perform it; where a rate limit is in its way, once more when that is said to be over."""
+        outcome = await self.perform(operation)
+        if isinstance(outcome, RateLimited):
+            await anyio.sleep(outcome.retry_after / SCALE)
+            outcome = await self.perform(operation)
+        return outcome
 
     async def post(
         self,
@@ -161,8 +168,3 @@ async def open_bench(name: str, folder: Path) -> AsyncGenerator[Bench]:
     judge = import_module(f"adapters.loopback.{name}")
     async with judge.open_venue(SCALE) as venue:
         yield Bench(name=name, module=import_module(f"adapters.{name}"), venue=venue, folder=folder)
-
-
-async def rest() -> None:
-    """Let so much time pass that no rate limit is in the way."""
-    await anyio.sleep(6 / SCALE)

@@ -24,7 +24,7 @@ from gateway.operation import (
     Unknown,
     Unreachable,
 )
-from tests.contract.bench import CALLS, LINKS, PATIENCE, PLAIN, Bench, found, open_bench, rest
+from tests.contract.bench import CALLS, LINKS, PATIENCE, PLAIN, Bench, found, open_bench
 from tests.contract.manifest import assert_complete, proves
 
 BUTTONS = (
@@ -124,9 +124,8 @@ async def test_a_press_of_a_button_that_is_not_there_any_more_arrives(bench: Ben
     async with bench.listening():
         question = await bench.asked()
         message_id = await bench.post("May I?", into=question, buttons=BUTTONS)
-        await rest()
         edit = EditMessage(address=question.address, message_id=message_id, text="Denied.")
-        assert isinstance(await bench.perform(edit), Performed)
+        assert isinstance(await bench.patiently(edit), Performed)
         with pytest.raises(LookupError):
             bench.venue.press("ada", message_id, "approve:abcdefg2")
         bench.venue.press("ada", message_id, "approve:abcdefg2", stale=True)
@@ -218,13 +217,11 @@ async def test_buttons_come_with_a_post_and_go_with_an_edit_without_them(bench: 
         assert bench.venue.buttons(message_id) == OFFERED
         assert bench.venue.buttons(without) == []
         for text, buttons in (("Or that?", BUTTONS[1:]), ("Done.", ()), ("Again?", BUTTONS), ("Done.", ())):
-            await rest()
             edit = EditMessage(address=question.address, message_id=message_id, text=text, buttons=buttons)
-            assert isinstance(await bench.perform(edit), Performed)
+            assert isinstance(await bench.patiently(edit), Performed)
             assert bench.venue.buttons(message_id) == [(button.label, button.data) for button in buttons]
             assert bench.texts()[0] == text
-            await rest()
-            assert isinstance(await bench.perform(edit), Performed | NotModified)
+            assert isinstance(await bench.patiently(edit), Performed | NotModified)
 
 
 @proves("buttons-plain")
@@ -237,9 +234,8 @@ async def test_text_without_markup_stands_above_buttons_as_it_is(bench: Bench) -
         (message,) = bench.shown()
         assert (message.text if message.plain is None else message.plain) == PLAIN
         assert bench.venue.buttons(message_id) == OFFERED
-        await rest()
         edit = EditMessage(address=question.address, message_id=message_id, text="*Done.*", markup=False)
-        assert isinstance(await bench.perform(edit), Performed)
+        assert isinstance(await bench.patiently(edit), Performed)
         assert bench.venue.buttons(message_id) == []
         (message,) = bench.shown()
         assert (message.text if message.plain is None else message.plain) == "*Done.*"
@@ -254,11 +250,10 @@ async def test_with_buttons_too_nobody_is_called_and_no_link_unfolds(bench: Benc
         question = await bench.asked()
         text = f"{CALLS}\n\n{LINKS}"
         message_id = await bench.post(text, markup=markup, into=question, buttons=BUTTONS)
-        await rest()
         edit = EditMessage(
             address=question.address, message_id=message_id, text=f"{text}!", markup=markup, buttons=BUTTONS
         )
-        assert isinstance(await bench.perform(edit), Performed)
+        assert isinstance(await bench.patiently(edit), Performed)
     (message,) = bench.shown()
     assert list(message.pings) == []
     assert list(message.previews) == []
@@ -276,9 +271,8 @@ async def test_what_fits_is_taken_with_buttons_too(bench: Bench, text: str) -> N
     async with bench.listening():
         question = await bench.asked()
         message_id = await bench.post(cut, into=question, buttons=BUTTONS)
-        await rest()
         edit = EditMessage(address=question.address, message_id=message_id, text=f"{cut[:-1]}.", buttons=BUTTONS)
-        assert isinstance(await bench.perform(edit), Performed)
+        assert isinstance(await bench.patiently(edit), Performed)
     assert bench.venue.buttons(message_id) == OFFERED
 
 

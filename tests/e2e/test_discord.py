@@ -11,7 +11,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from adapters.discord import Settings, breaker, create, ingress, session
+from adapters.discord import Settings, breaker, command, create, ingress, session
 from adapters.discord.directory import Directory
 from adapters.loopback.discord import Channel, Limits, LoopbackDiscord, Permission, World
 from adapters.loopback.discord.mischief import SPARED
@@ -69,6 +69,7 @@ from gateway.operation import (
 
 POST, PATCH = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
+GET_COMMANDS = "GET /applications/{application}/commands"
 PUT_COMMANDS = "PUT /applications/{application}/commands"
 FOLLOW_UP = "POST /webhooks/{application}/{token}"
 BUTTONS = (Button(label="Allow", data="approve:abcdefg2", style="go"), Button(label="Deny", data="deny:abcdefg2"))
@@ -643,12 +644,28 @@ async def test_commands_are_registered_before_anybody_can_give_them_and_once(dis
 async def test_a_failure_to_register_them_ends_nothing(
     discord: LoopbackDiscord, adapter: Adapter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    discord.fail_next(PUT_COMMANDS, 30034, status=429)
+    discord.fail_next(PUT_COMMANDS, 50035, status=400)
     inbox = Inbox()
     async with running(adapter, inbox):
         discord.say(ADA, GENERAL, "hi")
         await inbox.holds(1)
-    assert "the slash commands were not registered, at the next start again: HTTP 429" in caplog.text
+    assert "the slash commands were not registered; at the next start again: HTTP 400" in caplog.text
+
+
+@pytest.mark.parametrize("route", [GET_COMMANDS, PUT_COMMANDS])
+@pytest.mark.parametrize("failure", [{"status": 0}, {"status": 503}, {"code": 30034, "retry_after": 0}], ids=str)
+async def test_what_could_not_be_registered_at_first_is_registered_while_it_listens(
+    discord: LoopbackDiscord, adapter: Adapter, monkeypatch: pytest.MonkeyPatch, route: str, failure: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(command, "PAUSES", (0.05, 0.1))
+    discord.fail_next(route, **failure, times=3)
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        discord.say(ADA, GENERAL, "hi")
+        await inbox.holds(1)
+        await discord.until(lambda: discord.commands.registered.get(""))
+    assert len(discord.calls.of(route)) == 4
+    assert len([call for call in discord.calls.of(PUT_COMMANDS) if call.status == 200]) == 1
 
 
 # Tickets.
@@ -808,6 +825,71 @@ async def test_a_malformed_dispatch_ends_nothing(
         discord.say(ADA, ADA_DM, "hello")
         await inbox.until(lambda: inbox.texts == ["hello"])
         assert [each.id for each in discord.sessions] == before
+
+
+GARBLED = {
+    "nonsense": "nonsense",
+    "cut off": '{"op": 0, "s": 4, "t": "MESSAGE_CREATE", "d": {"content": "the secr',
+    "a list": "[1, 2]",
+    "a text": '"secret"',
+    "a page": "<html><body>502</body></html>",
+    "too deep": '{"op": 0, "t": "X", "d": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "a huge number": '{"op": 0, "t": "X", "d": ' + "9" * 5000 + "}",
+}
+
+
+@pytest.mark.parametrize("text", GARBLED.values(), ids=GARBLED)
+async def test_what_is_no_json_is_passed_over_and_a_resume_goes_on_behind_it(
+    discord: LoopbackDiscord, adapter: Adapter, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        before = [each.id for each in discord.sessions]
+        discord.garble(text)
+        discord.say(ADA, ADA_DM, "hello")
+        await inbox.holds(1)
+        assert "broke" not in caplog.text
+        discord.garble(text)
+        discord.drop_sockets()
+        discord.say(ADA, ADA_DM, "and now?")
+        await inbox.holds(2)
+        assert [each.id for each in discord.sessions] == before
+    assert inbox.texts == ["hello", "and now?"]
+    assert "it is passed over" in caplog.text
+    assert "secr" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("x\ud800y", "x\N{REPLACEMENT CHARACTER}y"), ("\U0001f600\udc00", "\U0001f600\N{REPLACEMENT CHARACTER}")],
+    ids=ascii,
+)
+async def test_a_lone_surrogate_is_read_as_a_mark_of_its_absence(
+    discord: LoopbackDiscord, adapter: Adapter, caplog: pytest.LogCaptureFixture, text: str, read: str
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        discord.say(ADA, ADA_DM, text)
+        await inbox.holds(1)
+        discord.drop_sockets()
+        discord.say(ADA, ADA_DM, "and now?")
+        await inbox.holds(2)
+    assert inbox.texts == [read, "and now?"]
+    assert "passed over" not in caplog.text
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")], ids=str)
+async def test_what_is_no_number_leaves_the_rest_of_a_dispatch_readable(
+    discord: LoopbackDiscord, adapter: Adapter, odd: float
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        discord.say(ADA, ADA_DM, "hello")
+        await inbox.holds(1)
+        said = next(each for each in reversed(discord.sessions[0].dispatches) if each.event == "MESSAGE_CREATE")
+        discord.push("MESSAGE_CREATE", {**said.data, "id": "1290000000000000001", "content": "odd", "tts": odd})
+        await inbox.holds(2)
+    assert inbox.texts == ["hello", "odd"]
 
 
 @pytest.mark.parametrize("event", ["READY", "RESUMED"])
@@ -988,7 +1070,7 @@ async def test_headers_say_what_is_left(discord: LoopbackDiscord, adapter: Adapt
     with anyio.fail_after(5):
         outcomes = [await adapter.perform(PostMessage(address=at(GENERAL), text="a")) for _ in range(3)]
     quotas = [outcome.quota for outcome in outcomes if isinstance(outcome, Performed)]
-    assert [(quota.limit, quota.remaining) for quota in quotas if quota] == [(5, 4), (5, 3), (5, 2)]
+    assert [quota.remaining for quota in quotas if quota] == [4, 3, 2]
     assert all(0 < quota.seconds <= 5 for quota in quotas if quota)
 
 

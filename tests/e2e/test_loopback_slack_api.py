@@ -20,6 +20,7 @@ WORKSPACE = Workspace(
     channels=(
         Channel(id="C1", name="general"),
         Channel(id="C2", name="elsewhere", joined=False),
+        Channel(id="C3", name="without-bob", absent=("U2",)),
         Channel(id="D1", name="ada", type="im", user="U1"),
     )
 )
@@ -479,7 +480,11 @@ async def test_observers_see_what_is_not_kept(slack: LoopbackSlack, client: Any)
     await client.reactions_add(channel="C1", timestamp=ts, name="eyes")
     await client.assistant_threads_setStatus(channel_id="C1", thread_ts=ts, status="thinking")
     match [change for change in changes if isinstance(change, EphemeralPosted | ReactionAdded | StatusSet)]:
-        case [EphemeralPosted(user="U1", message=message), ReactionAdded(name="eyes"), StatusSet(text="thinking")]:
+        case [
+            EphemeralPosted(user="U1", message=message, seen=True),
+            ReactionAdded(name="eyes"),
+            StatusSet(text="thinking"),
+        ]:
             assert message.text == "psst"
         case other:
             pytest.fail(f"seen {other}")
@@ -497,3 +502,68 @@ async def test_a_user_edits_only_what_a_user_wrote(slack: LoopbackSlack, client:
     for user, channel in (("U404", "C1"), ("U1", "C404")):
         with pytest.raises(KeyError):
             slack.say(user, channel, "hi")
+
+
+BUTTONS: list[dict[str, Any]] = [
+    {"type": "markdown", "text": "**May I?**"},
+    {
+        "type": "actions",
+        "elements": [
+            {"type": "button", "text": {"type": "plain_text", "text": "Yes"}, "action_id": "a", "value": "yes"}
+        ],
+    },
+]
+
+
+async def test_blocks_are_kept_and_bad_ones_refused(slack: LoopbackSlack, client: Any) -> None:
+    posted = await client.chat_postMessage(channel="C1", blocks=BUTTONS, text="May I?")
+    message = slack.message("C1", posted["ts"])
+    assert (message.display, message.text, posted["message"]["blocks"]) == ("**May I?**", "May I?", BUTTONS)
+    assert [(button.label, button.value) for button in slack.buttons("C1", message.ts)] == [("Yes", "yes")]
+    bad: list[dict[str, object]] = [{"type": "actions", "elements": list[object]()}]
+    for method, more in (
+        ("chat.postMessage", {}),
+        ("chat.update", {"ts": message.ts}),
+        ("chat.postEphemeral", {"user": "U1"}),
+    ):
+        assert await error_of(client, method, channel="C1", blocks=bad, text="a", **more) == "invalid_blocks"
+
+
+async def test_an_update_leaves_the_blocks_that_it_does_not_name(slack: LoopbackSlack, client: Any) -> None:
+    ts = (await client.chat_postMessage(channel="C1", blocks=BUTTONS, text="May I?"))["ts"]
+    await client.chat_update(channel="C1", ts=ts, text="Done.")
+    assert slack.message("C1", ts).display == "**May I?**"
+    assert slack.buttons("C1", ts)
+    await client.chat_update(channel="C1", ts=ts, text="Done.", blocks=[])
+    assert (slack.message("C1", ts).display, slack.buttons("C1", ts)) == ("Done.", [])
+    await client.chat_update(channel="C1", ts=ts, blocks=BUTTONS, text="Again?")
+    await client.chat_update(channel="C1", ts=ts, markdown_text="**Done.**")
+    assert (slack.message("C1", ts).display, slack.buttons("C1", ts)) == ("**Done.**", [])
+
+
+async def test_a_private_word_is_seen_by_one_and_kept_nowhere(slack: LoopbackSlack, client: Any) -> None:
+    changes = list[Change]()
+    slack.subscribe(changes.append)
+    answer = await client.chat_postEphemeral(channel="C1", user="U2", markdown_text="Not **yours**.")
+    assert [(each.ts, each.display) for each in slack.whispers("U2")] == [(answer["message_ts"], "Not **yours**.")]
+    assert (slack.whispers("U1"), slack.messages(deleted=True), slack.envelopes) == ([], [], [])
+    assert (await client.conversations_history(channel="C1"))["messages"] == []
+    refused = await error_of(client, "chat.update", channel="C1", ts=answer["message_ts"], text="a")
+    assert refused == "message_not_found"
+
+
+async def test_a_private_word_needs_a_reader_who_is_in_the_channel(slack: LoopbackSlack, client: Any) -> None:
+    for channel, user in (("C3", "U2"), ("D1", "U2")):
+        refused = await error_of(client, "chat.postEphemeral", channel=channel, user=user, text="psst")
+        assert refused == "user_not_in_channel"
+    await client.chat_postEphemeral(channel="C3", user="U1", text="psst")
+    assert (len(slack.whispers("U1")), slack.whispers("U2")) == (1, [])
+
+
+async def test_a_private_word_in_a_thread_without_replies_is_not_seen(slack: LoopbackSlack, client: Any) -> None:
+    question = slack.say("U1", "C1", "hi")
+    await client.chat_postEphemeral(channel="C1", user="U1", thread_ts=question.ts, text="one")
+    assert slack.whispers("U1") == []
+    await client.chat_postMessage(channel="C1", thread_ts=question.ts, text="hello")
+    await client.chat_postEphemeral(channel="C1", user="U1", thread_ts=question.ts, text="two")
+    assert [(each.text, each.thread_ts) for each in slack.whispers("U1")] == [("two", question.ts)]

@@ -418,3 +418,75 @@ async def test_a_stopped_server_waits_for_nothing(slack: LoopbackSlack) -> None:
         await slack.until(lambda: slack.envelopes)
         await slack.stop()
         assert (slack.unacknowledged, slack.open_sockets) == (0, 0)
+
+
+def buttons(*values: str) -> list[dict[str, object]]:
+    """A block of buttons with these values."""
+    text = {"type": "plain_text", "text": "Yes"}
+    elements = [{"type": "button", "text": text, "action_id": value, "value": value} for value in values]
+    return [{"type": "actions", "block_id": "b", "elements": elements}]
+
+
+async def test_a_press_arrives_as_slack_tells_of_it(slack: LoopbackSlack) -> None:
+    question = slack.say("U1", "C1", "hi")
+    posted: Any = await client_of(slack).chat_postMessage(
+        channel="C1", thread_ts=question.ts, blocks=buttons("yes"), text="May I?"
+    )
+    async with socket(slack) as link:
+        await frame_of(link)
+        await slack.until(lambda: len(slack.envelopes) == 3)
+        for _ in range(3):
+            await frame_of(link)
+        slack.press("U2", "C1", posted["ts"], "yes")
+        frame = await frame_of(link)
+        assert slack.unanswered_presses == 1
+        await link.send_json({"envelope_id": frame["envelope_id"]})
+        await slack.until(lambda: slack.unanswered_presses == 0)
+        slack.repeat_press()
+        again = await frame_of(link)
+    payload = cast("Body", frame["payload"])
+    (action,) = payload["actions"]
+    assert (frame["type"], frame["accepts_response_payload"], payload["type"]) == ("interactive", True, "block_actions")
+    assert (payload["user"]["id"], payload["channel"]["id"], payload["team"]["id"]) == ("U2", "C1", "T1")
+    assert payload["container"] == {
+        "type": "message",
+        "message_ts": posted["ts"],
+        "channel_id": "C1",
+        "is_ephemeral": False,
+        "thread_ts": question.ts,
+    }
+    assert payload["message"] == posted["message"]
+    assert {name: action[name] for name in ("type", "action_id", "block_id", "value")} == {
+        "type": "button",
+        "action_id": "yes",
+        "block_id": "b",
+        "value": "yes",
+    }
+    assert float(action["action_ts"]) > float(posted["ts"])
+    assert again["payload"] == payload
+    assert again["envelope_id"] != frame["envelope_id"]
+
+
+async def test_two_presses_are_told_apart(slack: LoopbackSlack) -> None:
+    ts: Any = (await client_of(slack).chat_postMessage(channel="C1", blocks=buttons("yes"), text="May I?"))["ts"]
+    first, second = (cast("Any", slack.press("U1", "C1", ts, "yes")) for _ in range(2))
+    assert first["actions"][0]["action_ts"] < second["actions"][0]["action_ts"]
+    assert first["trigger_id"] != second["trigger_id"]
+
+
+async def test_only_a_button_that_is_there_is_pressed_and_by_who_sees_it(slack: LoopbackSlack) -> None:
+    client = client_of(slack)
+    ts: Any = (await client.chat_postMessage(channel="D1", blocks=buttons("yes", "no"), text="May I?"))["ts"]
+    for user, value in (("U1", "maybe"), ("U2", "yes")):
+        with pytest.raises(LookupError):
+            slack.press(user, "D1", ts, value)
+    slack.press("U1", "D1", ts, "no")
+    await client.chat_update(channel="D1", ts=ts, blocks=[], text="Done.")
+    with pytest.raises(LookupError):
+        slack.press("U1", "D1", ts, "no")
+    assert cast("Any", slack.press("U1", "D1", ts, "no", stale=True))["channel"]["name"] == "directmessage"
+    with pytest.raises(LookupError):
+        slack.press("U1", "D1", ts, "maybe", stale=True)
+    await client.chat_delete(channel="D1", ts=ts)
+    with pytest.raises(LookupError):
+        slack.press("U1", "D1", ts, "no", stale=True)

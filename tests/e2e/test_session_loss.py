@@ -72,6 +72,14 @@ async def a_zombie(ground: Ground) -> None:
     await back(ground, LoopbackDiscord.zombify)
 
 
+async def cut_behind_what_nobody_can_read(ground: Ground) -> None:
+    """What comes again with the RESUME is no JSON, or no text."""
+    discord = discord_of(ground)
+    discord.garble("nonsense")
+    discord.push("MESSAGE_CREATE", {"content": "\ud800"})
+    await cut(ground)
+
+
 async def polls_again(ground: Ground, polls: int = 0) -> None:
     """Wait until a poll is open, and so many were answered."""
     telegram = telegram_of(ground)
@@ -117,6 +125,7 @@ LOSSES: list[tuple[Name, Way, Break]] = [
             closed_with_4000,
             closed_with_1001,
             cut,
+            cut_behind_what_nobody_can_read,
             a_zombie,
         )
     ),

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiohttp.web
 import anyio
@@ -20,9 +21,18 @@ from adapters.slack.outcome import TABLE, Answer
 from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.error import AdapterError, StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.inbound import (
+    CommandReceived,
+    Ignored,
+    Inbound,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    PressReceived,
+)
 from gateway.operation import (
     AppendText,
+    Button,
     DeleteMessage,
     EditMessage,
     EditRefused,
@@ -40,6 +50,7 @@ from gateway.operation import (
     ReadThread,
     Said,
     StartStream,
+    TellPrivately,
     ThreadRead,
     TooLong,
     Unknown,
@@ -240,7 +251,11 @@ async def test_what_nobody_listens_for_is_acknowledged_and_ignored(slack: Loopba
         slack.push_payload({"command": "/ask", "text": "x", "user_id": "U1"}, "slash_commands")
         slack.push_payload({"type": "block_actions", "user": {"id": "U1"}}, "interactive")
         await slack.until(lambda: not slack.unacknowledged)
-    assert inbox.reasons == ["not a message: reaction_added", "not a message: unknown", "not a message: unknown"]
+    assert inbox.reasons == [
+        "not a message: reaction_added",
+        "not a message: unknown",
+        "a press below a message that is not ours",
+    ]
 
 
 async def test_what_bolt_cannot_read_is_acknowledged_and_ignored(slack: LoopbackSlack, adapter: Adapter) -> None:
@@ -923,3 +938,65 @@ async def test_z05_no_token_is_written_anywhere(
     assert "Sending a request" in written
     assert BOT not in written
     assert APP not in written
+
+
+YES = (Button(label="Yes", data="approve:abcdefg2", style="go"),)
+
+
+async def test_a_press_that_was_not_stored_is_not_acknowledged(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    asked = await adapter.perform(PostMessage(address=CHANNEL, text="May I?", buttons=YES))
+    assert isinstance(asked, Performed)
+    async with running(adapter, inbox):
+        await slack.until(lambda: not slack.unacknowledged)
+        inbox.refusals = 1
+        slack.press("U1", "C1", asked.message_id, "approve:abcdefg2")
+        await slack.until(lambda: any(isinstance(each, PressReceived) for each in inbox.received))
+        slack.press("U1", "C1", asked.message_id, "approve:abcdefg2")
+        await slack.until(lambda: slack.unanswered_presses == 1)
+    assert sum(isinstance(each, PressReceived) for each in inbox.received) == 2
+
+
+async def test_buttons_of_others_are_ignored(slack: LoopbackSlack, adapter: Adapter) -> None:
+    inbox = Inbox()
+    client: Any = web.web_client(BOT, slack.base_url)
+    foreign = await client.api_call(
+        "chat.postMessage",
+        json={
+            "channel": "C1",
+            "text": "Pizza?",
+            "blocks": [
+                {
+                    "type": "actions",
+                    "elements": [{"type": "button", "text": {"type": "plain_text", "text": "Yes"}, "value": "yes"}],
+                }
+            ],
+        },
+    )
+    async with running(adapter, inbox):
+        slack.press("U1", "C1", foreign["ts"], "yes")
+        await slack.until(lambda: not slack.unacknowledged)
+    assert inbox.reasons[-1] == "a press of a button that is not ours"
+
+
+async def test_with_nothing_to_say_to_who_pressed_slack_is_not_asked(slack: LoopbackSlack, adapter: Adapter) -> None:
+    told = TellPrivately(address=CHANNEL, user="U1", text="", press="19.3")
+    assert await adapter.perform(told) == Performed(message_id="19.3")
+    assert not list(slack.calls)
+
+
+async def test_a_private_word_for_who_is_not_there_is_forbidden(slack: LoopbackSlack, adapter: Adapter) -> None:
+    refused = await adapter.perform(TellPrivately(address=DIRECT, user="U2", text="psst"))
+    assert isinstance(refused, Forbidden)
+    assert refused.reason.startswith("Slack says user_not_in_channel: only members")
+    assert await adapter.perform(TellPrivately(address=CHANNEL, user="U1", text="x" * 12_001)) == TooLong()
+
+
+async def test_what_stands_above_buttons_is_read_back_as_it_was_written(slack: LoopbackSlack, adapter: Adapter) -> None:
+    text = "**May I** call `<!here>` & run <b>?"
+    post = PostMessage(address=CHANNEL, text=text, nonce="n1", buttons=YES)
+    assert isinstance(await adapter.perform(post), Performed)
+    read = await adapter.perform(ReadThread(address=CHANNEL))
+    assert isinstance(read, ThreadRead)
+    assert [(each.text, each.nonce) for each in read.messages] == [(text, "n1")]
+    assert slack.messages("C1")

@@ -60,7 +60,6 @@ async def gateway(telegram: LoopbackTelegram, model: Model, *, bubble: int = 800
         concurrent_runs=5,
         time_scale=SCALE,
         terms=Terms(files=Path("nowhere")),
-        approver=lambda platform, user: False,
     )
     ended: list[RunEnded] = []
     connected = anyio.Event()

@@ -9,6 +9,7 @@ from typing import Literal
 from gateway.adapter import Capabilities
 from gateway.operation import (
     AppendText,
+    Button,
     DeleteMessage,
     EditMessage,
     EditRefused,
@@ -75,6 +76,7 @@ class Shown:
     ``sure``: they know what it shows. ``fixed``: the platform lets nobody change it. ``stays``: nor take it away.
     ``unheard``: an edit of it may be on its way. ``repeatable``: one was, so that its text may be sent once more for
     nothing, by somebody who cannot know that nothing came. ``overtaken``: what it showed before one came late.
+    ``buttons`` stand below it.
     """
 
     text: str
@@ -91,6 +93,7 @@ class Shown:
     unheard: bool = False
     repeatable: bool = False
     overtaken: str | None = None
+    buttons: tuple[Button, ...] = ()
 
     @property
     def meant(self) -> str:
@@ -117,6 +120,11 @@ def length(text: str, unit: str) -> int:
 def leaves_fence_open(text: str) -> bool:
     """Whether what follows a message's text would be read as code of it."""
     return JUDGE.parse(f"{text}\n\nafter")[-1].type != "paragraph_close"
+
+
+def _face(each: Shown | EditMessage) -> tuple[str, bool, tuple[Button, ...]]:
+    """All that people see of a message, or are to see."""
+    return each.text, each.markup, each.buttons
 
 
 @dataclass
@@ -164,7 +172,7 @@ class Screen:
                 begins = not shown.text or shown.unheard or not shown.sure  # it was there for us
                 assert self.capabilities.surface != "post" or begins, "an edit where nothing is edited"
                 assert not shown.streams or shown.deleted, "an edit of a stream that is open"
-                same = (shown.text, shown.markup) == (operation.text, operation.markup)
+                same = _face(shown) == _face(operation)
                 unsure = shown.deleted or not shown.sure or shown.unheard or shown.repeatable
                 assert unsure or not same, "an edit that changes nothing"
                 shown.repeatable = shown.repeatable and not same
@@ -210,7 +218,7 @@ class Screen:
             shown = self.messages[operation.message_id]
             if shown.there and not shown.fixed and length(operation.text, self.capabilities.unit) <= self.patience:
                 shown.overtaken = shown.overtaken or shown.text
-                shown.text, shown.markup = operation.text, operation.markup
+                shown.text, shown.markup, shown.buttons = _face(operation)
         self.late.clear()
 
     def rest(self) -> None:
@@ -304,17 +312,18 @@ class Screen:
         assert all(shown.nonce != operation.nonce for shown in self.messages.values()), "a nonce twice"
         message_id, streams = f"m{len(self.messages)}", isinstance(operation, StartStream)
         markup = isinstance(operation, StartStream) or operation.markup
-        self.messages[message_id] = Shown(operation.text, markup, operation.nonce, streams)
+        buttons = operation.buttons if isinstance(operation, PostMessage) else ()
+        self.messages[message_id] = Shown(operation.text, markup, operation.nonce, streams, buttons=buttons)
         self.learned.append(message_id)
         return Performed(message_id=message_id)
 
     def _edit(self, operation: EditMessage, shown: Shown) -> Outcome:
         if length(operation.text, self.capabilities.unit) > self.patience:
             return TooLong()
-        if (shown.text, shown.markup) == (operation.text, operation.markup):
+        if _face(shown) == _face(operation):
             shown.overtaken = None  # what came late is what is meant now
             return NotModified()
-        shown.text, shown.markup, shown.overtaken = operation.text, operation.markup, None
+        (shown.text, shown.markup, shown.buttons), shown.overtaken = _face(operation), None
         return Performed(message_id=operation.message_id)
 
     def _append(self, operation: AppendText | FinishStream, shown: Shown) -> Outcome:

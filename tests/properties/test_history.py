@@ -4,7 +4,7 @@ import json
 import re
 import string
 from itertools import pairwise
-from typing import get_args
+from typing import Literal, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,7 +208,9 @@ def worked(draw: st.DrawFn, *, open_end: bool = False) -> list[Entry]:
         said: list[Entry] = [Returned(tool_use_id=call.tool_use_id, content="Done.", length=5) for call in ended]
         front, behind = (said, []) if early and draw(st.booleans()) else ([], said)
         run += front
-        reason = "continued" if calls else draw(st.sampled_from(["continued", "interrupted"]))
+        reason: Literal["continued", "interrupted"] = "continued"
+        if not calls and draw(st.booleans()):
+            reason = "interrupted"
         run.append(Answered(text=draw(texts), calls=calls, reason=reason))
         run += [Started(call=call) for call in late]
         run += behind

@@ -4,7 +4,10 @@ What must be seen is worked out from the words alone, by the chunker; of the rep
 knows: operations, and the lines that were written down before it was thrown away.
 """
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import pytest
@@ -20,22 +23,26 @@ from hypothesis.stateful import (
 )
 
 from chunker import Chunk, Chunker, split
-from gateway import journal, notice
+from gateway import approval, journal, notice
 from gateway.adapter import Capabilities, Reconciliation, Surface, Unit, UnknownOutcome
 from gateway.address import Address
 from gateway.event import (
     AgentEnd,
     AgentStart,
+    ApprovalRequested,
+    ApprovalResolved,
     ContentBlockEnd,
     ContentBlockStart,
     EndReason,
     Error,
     ErrorType,
     Event,
+    JsonObject,
     MessageDiscarded,
     MessageEnd,
     TextDelta,
     ThinkingDelta,
+    ToolErrorType,
     ToolProgress,
     ToolResult,
     ToolStart,
@@ -92,6 +99,12 @@ DONE: Fate = "done"
 fates = st.sampled_from((DONE, DONE, DONE, *(fate for fate in get_args(Fate) if fate != "forbidden")))
 
 
+def told_of(line: str) -> int:
+    """Of how many calls a line about tools tells."""
+    rest = re.findall(r"(\d+) (?:more|tool)", line)
+    return len(re.findall(r"`t\d+x*`", line)) + sum(map(int, rest))
+
+
 class Words:
     """What the model said in one draft: stretches between the places where the row breaks, the last one open."""
 
@@ -107,10 +120,6 @@ class Words:
     @property
     def text(self) -> str:
         return "".join(self.runs)
-
-    def kept(self, runs: int) -> "Words":
-        """The first stretches, and an open one behind them."""
-        return Words([*self.runs[:runs], ""])
 
     def retold(self, told: str, fixed: int) -> "Words":
         """As it is when it is told again in one go: the row breaks only where it did before what is fixed ends."""
@@ -136,31 +145,99 @@ def letters(texts: Sequence[str]) -> str:
     return "".join(filter(str.isalnum, "".join(texts)))
 
 
+Decision = Literal["approved", "denied", "expired", "withdrawn"]
+DECISIONS: dict[Decision, str] = {
+    "approved": "**Approved by `u1`.**",
+    "denied": "**Denied by `u1`.** It was not run.",
+    "expired": "**Expired:** nobody decided in time. It was not run.",
+    "withdrawn": "**Withdrawn.** It was not run.",
+}
+"""What is said of each decision."""
+
+OUTCOMES: dict[ToolErrorType | None, str] = {
+    None: "It failed.",
+    "timeout": "It took too long, and was ended.",
+    "interrupted": "It was interrupted, and may have done what it does.",
+}
+INPUTS: list[JsonObject] = [{}, {"path": "a"}, {"n": [1, 2, 3], "text": "word " * 30}, {"code": "```\n`x`\n```"}]
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """A call of the model's, and what became of it so far; in ``draft`` it was made."""
+
+    id: str
+    name: str
+    draft: int
+    started: bool = False
+    outcome: str = ""
+    asked: ApprovalRequested | None = None
+    resolved: ApprovalResolved | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.asked is not None and self.resolved is None
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """A message of the model's and what came behind it, with the events that told of it.
+
+    ``items``: the calls about which a person was asked, and the decisions, in order. ``fixed``: only so much of it is
+    known, since it was cut short.
+    """
+
+    draft: int
+    words: Words = field(default_factory=Words)
+    events: list[Event] = field(default_factory=list[Event])
+    items: list[tuple[Literal["question", "decision"], Call]] = field(
+        default_factory=list[tuple[Literal["question", "decision"], Call]]
+    )
+    ended: bool = False
+    short: list[str] | None = None
+
+
 class ReplyOnScreen(RuleBasedStateMachine):
-    """Text comes, slots are granted, operations meet their fate, people delete messages and the process dies."""
+    """Text comes, tools work, people are asked, slots are granted, operations meet their fate, messages are deleted,
+    the run waits, and the process dies.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.draft: int = 0
-        self.words: Words = Words()
+        self.turns: list[Turn] = [Turn(draft=0)]
         self.void: list[Words] = []
         """What the words of this draft were before a message was discarded."""
         self.earlier: list[str] = []
-        """What people have of the drafts that were cut short, as it is cut for them."""
+        """What people have of a run that was forgotten, as it is cut for them."""
         self.sources: dict[int, str] = {}
-        self.endings: list[str] = []
-        """What may be left of the ends of earlier attempts, where nothing can be overwritten."""
-        self.turn = 0
-        self.finished = 0
-        """How many stretches belong to messages that ended."""
-        self.calls: list[str] = []
-        self.started: list[str] = []
+        self.leftover: list[str] = []
+        self.forgotten: list[Call] = []
+        self.known: list[Call] = []
+        """What may be left of earlier attempts."""
+        self.calls: dict[str, Call] = {}
+        self.number = 0
         self.error: ErrorType | None = None
         self.reason: EndReason | None = None
         self.lines: dict[int, str] = {}
         self.forbidden = self.denied = self.crashed = self.discarded = self.user_deleted = False
         self.doubts = self.doubts_now = 0
-        self.worked = False
+
+    @property
+    def turn(self) -> Turn:
+        return self.turns[-1]
+
+    @property
+    def words(self) -> Words:
+        return self.turn.words
+
+    @property
+    def waiting(self) -> Call | None:
+        """The call that waits for a person."""
+        return next((call for call in self.calls.values() if call.open), None)
+
+    def feed(self, event: Event) -> None:
+        self.turn.events.append(event)
+        self.reply.feed(event)
 
     @initialize(
         surface=st.sampled_from(["edit", "edit", "append", "post"]),
@@ -171,6 +248,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
         reconciliation=st.sampled_from(["read", "nonce", "none"]),
         unknown_outcome=st.sampled_from(["repeat", "skip"]),
         opened=st.sampled_from([False, False, True]),
+        buttons=st.booleans(),
     )
     def begin(  # noqa: PLR0917 - hypothesis passes them by name
         self,
@@ -183,6 +261,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
         unknown_outcome: UnknownOutcome,
         *,
         opened: bool,
+        buttons: bool,
     ) -> None:
         self.capabilities = Capabilities(
             surface=surface,
@@ -193,21 +272,22 @@ class ReplyOnScreen(RuleBasedStateMachine):
             update=update,
             reconciliation=reconciliation,
             unknown_outcome=unknown_outcome,
+            buttons=buttons,
         )
         self.screen = Screen(self.capabilities, patience)
         self.ticket = Ticket(secret="s", lifetime=900.0, opening="@", guest=False) if opened else None
         if opened:
             self.screen.messages["@"] = Shown("", markup=True, nonce="")
         self.may_cut_again = patience < bubble
-        self.reply = self.new_reply()
+        self.reply = self.new_reply(0)
 
     # What the model and its tools do.
 
-    @precondition(lambda self: self.reason is None)
+    @precondition(lambda self: self.reason is None and not self.turn.ended)
     @rule(text=texts, block=st.sampled_from(["b0", "b1"]))
     def say(self, text: str, block: str) -> None:
         self.words.say(text)
-        self.reply.feed(TextDelta(block_id=block, text=text))
+        self.feed(TextDelta(block_id=block, text=text))
 
     @precondition(lambda self: self.reason is None)
     @rule(event=quiet)
@@ -216,51 +296,147 @@ class ReplyOnScreen(RuleBasedStateMachine):
         self.reply.feed(event)
         assert self.reply.need() == before
 
-    @precondition(lambda self: self.reason is None)
+    @precondition(lambda self: self.reason is None and not self.turn.ended)
     @rule()
     def end_message(self) -> None:
-        self.reply.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
+        self.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
         self.words.end_run()
-        self.finished = len(self.words.runs) - 1
+        self.turn.ended = True
 
-    @precondition(lambda self: self.reason is None and not self.words.runs[-1])
+    @precondition(lambda self: self.reason is None and self.turn.ended and self.waiting is None)
     @rule()
     def begin_turn(self) -> None:
-        self.reply.feed(TurnStart(turn_number=1))
-        self.turn = len(self.words.runs) - 1
-        self.started = []
+        self.turns.append(Turn(draft=self.turn.draft + 1))
+        self.void = []
+        self.feed(TurnStart(turn_number=self.turn.draft + 1))
 
-    @precondition(lambda self: self.reason is None)
-    @rule(name=st.sampled_from(["search", "x" * 70]))
-    def call_tool(self, name: str) -> None:
-        self.calls.append(f"u{len(self.calls)}")
-        self.reply.feed(ToolUseStart(block_id="b2", tool_use_id=self.calls[-1], tool_name=name))
+    @precondition(lambda self: self.reason is None and not self.turn.ended)
+    @rule(long=st.booleans())
+    def call_tool(self, *, long: bool) -> None:
+        self.number += 1
+        call = Call(id=f"u{self.number}", name=f"t{self.number}" + "x" * 40 * long, draft=self.turn.draft)
+        self.calls[call.id] = call
+        self.feed(ToolUseStart(block_id="b2", tool_use_id=call.id, tool_name=call.name))
         self.words.end_run()
 
-    @precondition(lambda self: self.reason is None and self.calls)
+    @precondition(lambda self: self.reason is None and self.startable())
     @rule(data=st.data())
     def start_tool(self, data: st.DataObject) -> None:
-        self.started.append(data.draw(st.sampled_from(self.calls)))
-        self.worked = True
-        self.reply.feed(ToolStart(tool_use_id=self.started[-1], input={}))
+        call = data.draw(st.sampled_from(self.startable()))
+        call.started, call.outcome = True, "It was ended before it was done."
+        self.feed(ToolStart(tool_use_id=call.id, input={}))
 
-    @precondition(lambda self: self.reason is None and self.started)
-    @rule(data=st.data(), done=st.booleans())
-    def use_tool(self, data: st.DataObject, *, done: bool) -> None:
-        call = data.draw(st.sampled_from(self.started))
+    @precondition(lambda self: self.reason is None and self.running())
+    @rule(data=st.data(), done=st.booleans(), error=st.sampled_from(["", "", None, "timeout", "interrupted"]))
+    def use_tool(self, data: st.DataObject, *, done: bool, error: ToolErrorType | Literal[""] | None) -> None:
+        call = data.draw(st.sampled_from(self.running()))
         if done:
-            self.reply.feed(ToolResult(tool_use_id=call, content="", content_length=0, is_error=False, error_type=None))
+            self.return_result(call, "Done." if error == "" else OUTCOMES[error], error or None, failed=error != "")
         else:
-            self.reply.feed(ToolProgress(tool_use_id=call, message="page *2* of `three`", done=1, total=3))
+            self.feed(ToolProgress(tool_use_id=call.id, message="page *2* of `three`", done=1, total=3))
 
-    @precondition(lambda self: self.reason is None and self.reply.overwritable and not self.started)
+    @precondition(lambda self: self.reason is None and self.turn.ended and not self.waiting and self.askable())
+    @rule(data=st.data(), given=st.sampled_from(INPUTS), may_stand=st.booleans())
+    def ask(self, data: st.DataObject, given: JsonObject, *, may_stand: bool) -> None:
+        call = data.draw(st.sampled_from(self.askable()))
+        call.asked = ApprovalRequested(
+            approval_id=approval.identifier("s", call.id),
+            tool_use_id=call.id,
+            tool_name=call.name,
+            input=given,
+            may_stand=may_stand,
+        )
+        self.turn.items.append(("question", call))
+        self.feed(call.asked)
+
+    @precondition(lambda self: self.reason is None and not self.turn.ended)
+    @rule(data=st.data(), long=st.booleans())
+    def use_tool_at_once(self, data: st.DataObject, *, long: bool) -> None:
+        self.call_tool(long=long)
+        self.start_tool(data)
+
+    @precondition(lambda self: self.reason is None and not self.waiting)
+    @rule(data=st.data(), text=texts, given=st.sampled_from(INPUTS), may_stand=st.booleans())
+    def ask_at_once(self, data: st.DataObject, text: str, given: JsonObject, *, may_stand: bool) -> None:
+        if self.turn.ended:
+            self.begin_turn()
+        self.say(text, "b0")
+        self.call_tool(long=False)
+        self.end_message()
+        self.ask(data, given, may_stand=may_stand)
+
+    @precondition(lambda self: self.reason is None and self.waiting is not None)
+    @rule(decision=st.sampled_from([*get_args(Decision), "approved"]))
+    def decide(self, decision: Decision) -> None:
+        call = self.waiting
+        assert call is not None
+        assert call.asked is not None
+        call.resolved = ApprovalResolved(
+            approval_id=call.asked.approval_id,
+            tool_use_id=call.id,
+            decision=decision,
+            by="u1" if decision in {"approved", "denied"} else None,
+        )
+        self.turn.items.append(("decision", call))
+        self.feed(call.resolved)
+        if decision != "approved":
+            self.return_result(call, "", "denied", failed=True)
+
+    @precondition(
+        lambda self: (
+            self.reason is None
+            and self.reply.overwritable
+            and not self.turn.ended
+            and not any(call.started for call in self.of_turn())
+        )
+    )
     @rule()
     def discard(self) -> None:
         self.reply.feed(MessageDiscarded(reason="overloaded"))
         self.void.append(self.words)
-        self.words = self.words.kept(self.turn)
-        self.finished = min(self.finished, self.turn)
+        for call in self.of_turn():
+            del self.calls[call.id]
+        self.turn.words, self.turn.events = Words(), self.turn.events[:1] if len(self.turns) > 1 else []
         self.discarded = True
+
+    @precondition(lambda self: self.reason is None and self.waiting is not None and not self.running())
+    @rule(
+        fates=st.lists(fates, max_size=3), told=st.sampled_from([True, True, True, True, False]), merged=st.booleans()
+    )
+    def park(self, fates: Sequence[Fate], *, told: bool, merged: bool) -> None:
+        """The run waits for a decision, and goes on in another reply."""
+        left = list(fates)
+        self.reply.rest()
+        for _ in range(400 + 2 * sum(len(turn.words.text) for turn in self.turns)):
+            if self.reply.done:
+                break
+            if self.screen.in_flight:
+                self.settle(left.pop() if left else "done")
+            else:
+                self.grant_slot()
+        assert self.reply.done, "it never rests"
+        if self.reply.failure is None:
+            self.screen.land()
+            self.compare(rests=True)
+            self.screen.drop(done=True)
+            self.restart(told=told, merged=merged)
+
+    def of_turn(self) -> list[Call]:
+        return [call for call in self.calls.values() if call.draft == self.turn.draft]
+
+    def startable(self) -> list[Call]:
+        fresh = [call for call in self.of_turn() if not call.started and not call.outcome]
+        return [call for call in fresh if call.asked is None or (call.resolved is not None and not call.open)]
+
+    def running(self) -> list[Call]:
+        return [call for call in self.calls.values() if call.started and call.outcome.startswith("It was ended before")]
+
+    def askable(self) -> list[Call]:
+        return [call for call in self.of_turn() if not call.started and call.asked is None]
+
+    def return_result(self, call: Call, outcome: str, error_type: ToolErrorType | None, *, failed: bool) -> None:
+        call.outcome = outcome or "It was not run."
+        self.feed(ToolResult(tool_use_id=call.id, content="", content_length=0, is_error=failed, error_type=error_type))
 
     @precondition(lambda self: self.reason is None)
     @rule(
@@ -313,7 +489,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
     def overtake(self, more: str) -> None:
         """An edit arrives behind the next one, if ever."""
         self.settle("late")
-        if self.reason is None:
+        if self.reason is None and not self.turn.ended:
             self.say(more, "b0")
         self.grant_slot()
         if self.screen.in_flight is not None:
@@ -333,15 +509,16 @@ class ReplyOnScreen(RuleBasedStateMachine):
     @rule(
         when=st.sampled_from(["between", "before the operation", "before its outcome is stored"]),
         fate=fates,
-        told=st.booleans(),
+        told=st.sampled_from([True, True, True, True, False]),
+        merged=st.booleans(),
     )
-    def crash(self, when: str, fate: Fate, *, told: bool) -> None:
+    def crash(self, when: str, fate: Fate, *, told: bool, merged: bool) -> None:
         if when == "before the operation" and self.screen.in_flight is None:
             self.reply.next_operation()
         if when == "before its outcome is stored" and self.screen.in_flight is not None:
             self.reply.settle(self.screen.end(fate))
         self.screen.drop(done=fate == "done")
-        self.restart(told=told)
+        self.restart(told=told, merged=merged)
 
     @invariant()
     def nothing_is_needed_while_something_is_in_flight(self) -> None:
@@ -362,7 +539,8 @@ class ReplyOnScreen(RuleBasedStateMachine):
             return
         if self.reason is None:
             self.end("complete")
-        for _ in range(400 + 2 * sum(map(len, (self.words.text, *self.earlier)))):
+        said = [turn.words.text for turn in self.turns]
+        for _ in range(900 + 2 * sum(map(len, (*said, *self.earlier)))):
             if self.reply.done:
                 break
             if self.screen.in_flight:
@@ -377,11 +555,11 @@ class ReplyOnScreen(RuleBasedStateMachine):
 
     # The shell.
 
-    def new_reply(self) -> Reply:
+    def new_reply(self, draft: int) -> Reply:
         return Reply(
             place=Place(address=ADDRESS, capabilities=self.capabilities, seed="s", ticket=self.ticket),
             run_id="r1",
-            draft=self.draft,
+            draft=draft,
             lines=[journal.from_json(line) for line in self.lines.values()],
         )
 
@@ -400,7 +578,15 @@ class ReplyOnScreen(RuleBasedStateMachine):
         assert need.message_id == getattr(operation, "message_id", None)
         known = need.draws == BUDGETS[type(operation)]
         assert known or self.capabilities.reconciliation == "nonce"
-        assert need.priority == Priority.FINAL or self.capabilities.surface != "post" or self.crashed
+        rare = need.priority in {Priority.FINAL, Priority.APPROVAL}
+        assert rare or self.capabilities.surface != "post" or self.crashed
+        if (below := getattr(operation, "buttons", ())) and self.waiting is not None:
+            assert self.waiting.asked is not None
+            asked = self.waiting.asked
+            assert need.priority == Priority.APPROVAL or self.reason is not None
+            assert below == approval.buttons(asked.approval_id, may_stand=asked.may_stand)
+        else:
+            assert not below, "buttons where nothing is to be decided"
         self.store()
         if need.rest:
             self.screen.rest()
@@ -425,55 +611,102 @@ class ReplyOnScreen(RuleBasedStateMachine):
             self.reply.feed(Error(error_type=error, error_message="secret", retryable=False))
         self.reply.feed(AgentEnd(reason=reason, final_response="", turn_count=1, message_count=1, usage=Usage()))
         self.words.end_run()
-        self.finished = len(self.words.runs) - 1
+        self.turn.ended = True
 
-    def restart(self, *, told: bool) -> None:
-        """Go on from the lines. ``told``: the model's messages so far are known, and told again where that is right."""
-        self.crashed, self.doubts_now, self.worked = True, 0, False
-        self.calls, self.started = [], []
+    def restart(self, *, told: bool, merged: bool) -> None:
+        """Go on from the lines. ``told``: what was finished is known, and told again, each message in one go or not."""
+        self.crashed, self.doubts_now = True, 0
         lines = [journal.from_json(line) for line in self.lines.values()]
         sources = journal.drafts(lines)
         for draft, source in self.sources.items():
             assert sources.get(draft, "") == source, "words of an earlier draft were lost"
-        finished = "".join(self.words.runs[: self.finished])
-        fixed = sources.get(self.draft, "")
-        if told and finished.startswith(fixed):
-            self.retell(finished, len(fixed))
+        for turn in self.turns:
+            if turn.short is not None:
+                assert sources.get(turn.draft, "") == turn.words.text, "words of a message cut short were lost"
+        known = [turn for turn in self.turns if turn.ended]
+        if told and all(turn.words.text.startswith(sources.get(turn.draft, "")) for turn in known):
+            self.retell(sources, merged=merged)
         else:
-            self.begin_anew(lines, fixed)
+            self.begin_anew(lines, sources)
 
-    def retell(self, finished: str, fixed: int) -> None:
-        ended, error = self.reason, self.error
-        ended = ended if self.finished == len(self.words.runs) - 1 else None
-        self.words = self.words.kept(self.finished).retold(finished, fixed)
-        self.void, self.finished, self.turn = [], len(self.words.runs) - 1, len(self.words.runs) - 1
-        self.reply = self.new_reply()
-        if finished:
-            self.reply.feed(TextDelta(block_id="b0", text=finished))
-        self.reply.feed(MessageEnd(message_id="m", stop_reason="end", usage=Usage()))
-        self.reply.feed(TurnStart(turn_number=2))
+    def retell(self, sources: dict[int, str], *, merged: bool) -> None:
+        """All messages that had ended are told again; of one that had not, only that its tools had begun."""
+        reason, error = self.reason, self.error
         self.reason = None
-        if ended is not None:
-            self.end(ended, error)
+        again = self.turns
+        if not self.turn.ended:
+            self.break_off(sources.get(self.turn.draft, ""))
+        self.void = []
+        self.reply = self.new_reply(again[0].draft)
+        for turn in again:
+            fixed = len(sources.get(turn.draft, ""))
+            for event in self.merged(turn) if merged and turn.short is None else turn.events:
+                self.reply.feed(event)
+            if merged and turn.short is None:
+                turn.words = turn.words.retold(turn.words.text, fixed)
+                turn.events = self.merged(turn)
+        if reason is not None:
+            self.end(reason, error)
+        elif self.turn.short is not None:
+            self.turns.append(Turn(draft=self.turn.draft + 1))
+            self.feed(TurnStart(turn_number=self.turn.draft + 1))
 
-    def begin_anew(self, lines: Sequence[Line], fixed: str) -> None:
+    def merged(self, turn: Turn) -> list[Event]:
+        """The events of a turn as somebody tells them who knows its text and its calls, but not which came first."""
+        kinds = (TextDelta, ToolUseStart, MessageEnd)
+        begins = [event for event in turn.events if isinstance(event, TurnStart)]
+        calls = [event for event in turn.events if isinstance(event, ToolUseStart)]
+        ends = [event for event in turn.events if isinstance(event, MessageEnd)]
+        others = [event for event in turn.events if not isinstance(event, (*kinds, TurnStart))]
+        text = "".join(event.text for event in turn.events if isinstance(event, TextDelta))
+        told = [TextDelta(block_id="b0", text=text)] if text else []
+        return [*begins, *told, *calls, *ends, *others]
+
+    def break_off(self, fixed: str) -> None:
+        """The message that was being written ends where the screen does, and a further one follows."""
+        turn, self.discarded = self.turn, True
+        tools = [
+            event for event in turn.events if isinstance(event, ToolUseStart | ToolStart | ToolProgress | ToolResult)
+        ]
+        begins = [event for event in turn.events if isinstance(event, TurnStart)]
+        for call in self.running():
+            if call.draft == turn.draft:
+                call.outcome = OUTCOMES["interrupted"]
+                tools.append(
+                    ToolResult(
+                        tool_use_id=call.id, content="", content_length=0, is_error=True, error_type="interrupted"
+                    )
+                )
+        for call in self.of_turn():
+            if not call.started:
+                del self.calls[call.id]
+        turn.short = self.cut_short(fixed) if fixed.strip() else []
+        turn.words = Words([fixed if fixed.strip() else "", ""])
+        turn.events, turn.ended = [*begins, *tools], True
+
+    def begin_anew(self, lines: Sequence[Line], sources: dict[int, str]) -> None:
+        """Nothing is known of the run but what is fixed."""
         if self.reason is not None and self.capabilities.surface == "post":
             sentences = self.sentence(answered=True), notice.NO_ANSWER
-            self.endings += [text for sentence in sentences for text in self.notice(sentence)]
+            self.leftover += [text for sentence in sentences for text in self.notice(sentence)]
+        for turn in self.turns:
+            fixed = sources.get(turn.draft, "")
+            if fixed.strip():
+                self.earlier += turn.short or self.cut_short(fixed, turn)
+                self.sources[turn.draft] = fixed
+            self.leftover += [text for kind, call in turn.items for text in self.aside(kind, call)]
+            self.known += [call for _, call in turn.items]
+            if self.capabilities.surface == "post":
+                self.forgotten += [call for kind, call in turn.items if kind == "question"]
         draft = journal.next_draft(lines)
-        assert draft == self.draft + bool(fixed.strip())
-        if fixed.strip():
-            self.earlier += self.cut_short(fixed)
-            self.sources[self.draft] = fixed
-        self.draft, self.words, self.void = draft, Words(), []
-        self.turn = self.finished = 0
+        self.turns, self.void, self.calls = [Turn(draft=draft)], [], {}
         self.reason = self.error = None
-        self.reply = self.new_reply()
-        self.reply.feed(TurnStart(turn_number=1))
+        self.reply = self.new_reply(draft)
+        self.feed(TurnStart(turn_number=draft + 1))
 
-    def cut_short(self, fixed: str) -> list[str]:
+    def cut_short(self, fixed: str, turn: Turn | None = None) -> list[str]:
         """How what is fixed of a draft is cut: it was said like this, and it ends with a piece."""
-        for words in (self.words, *reversed(self.void)):
+        for words in ((turn or self.turn).words, *reversed(self.void)):
             for ended in (False, True):
                 chunks = [each for each in words.chunks(self.capabilities, ended=ended) if each.end <= len(fixed)]
                 if words.text.startswith(fixed) and chunks and chunks[-1].end == len(fixed):
@@ -483,7 +716,7 @@ class ReplyOnScreen(RuleBasedStateMachine):
 
     # What must be seen.
 
-    def compare(self) -> None:
+    def compare(self, *, rests: bool = False) -> None:
         visible = self.screen.visible()
         for shown in visible:
             assert not shown.streams or not shown.heard or shown.stays, "a stream was left open"
@@ -491,10 +724,26 @@ class ReplyOnScreen(RuleBasedStateMachine):
             assert raw or not leaves_fence_open(shown.text), ("an open fence", shown.text)
         self.compare_doubts(visible)
         seen = [shown for shown in visible if shown.heard and not shown.stays]
-        activity = [shown.text for shown in seen if shown.text.startswith(("_Used", "_Working"))]
-        assert all(text.startswith("_Used") for text in activity), "it says that it works on"
-        assert len(activity) <= (1 if self.worked else 0), "an activity line too many"
-        self.compare_text([shown.text for shown in seen if shown.text not in activity])
+        waiting = None if self.reason is not None else self.waiting
+        for shown in seen:
+            named = waiting is not None and waiting.asked is not None and waiting.asked.approval_id in shown.text
+            assert not shown.buttons or (rests and named), "buttons where nothing is to be decided"
+        assert self.reply.unasked <= ({waiting.asked.approval_id} if waiting and waiting.asked else set())
+        assert not self.reply.unasked or self.may_cut_again, "nobody was asked"
+        tools = [shown.text for shown in seen if shown.text.startswith(("_Used", "_Working"))]
+        self.compare_tools(tools)
+        self.compare_text([shown.text for shown in seen if shown.text not in tools])
+
+    def compare_tools(self, lines: Sequence[str]) -> None:
+        """Each call that began without being asked about is told of in one line."""
+        begun = [call for call in self.calls.values() if call.started and call.asked is None]
+        assert len(lines) <= len(begun), "a line too many"
+        lost = any(shown.deleted or shown.fixed or shown.stays for shown in self.screen.messages.values())
+        if self.capabilities.surface == "post":
+            assert not lines
+        elif not lost and not self.may_cut_again:
+            assert sum(map(told_of, lines)) == len(begun), "a call that is told of twice, or not at all"
+        assert all(line.startswith("_Used") for line in lines), "it says that it works on"
 
     def compare_live(self) -> None:
         """Where the model pauses, all that it said stands there, if it can stand there at all."""
@@ -509,24 +758,74 @@ class ReplyOnScreen(RuleBasedStateMachine):
 
     def compare_text(self, seen: list[str]) -> None:
         repeat, missing = self.notice(notice.MAY_BE_A_REPEAT), self.notice(notice.MAY_BE_MISSING)
-        expected = [*self.earlier, *(chunk.text for chunk in self.words.chunks(self.capabilities, ended=True))]
-        expected += self.notice(self.sentence(answered=bool(expected)))
-        if self.may_cut_again:
-            self.compare_letters(seen, expected)
-            return
+        moved = any(shown.fixed or shown.stays for shown in self.screen.messages.values())
         deleted = [shown.meant for shown in self.screen.messages.values() if shown.deleted or shown.stays]
+        expected = [*self.earlier, *self.expected([*seen, *deleted], moved=moved)]
+        answered = any(turn.words.text.strip() for turn in self.turns) or bool(self.earlier)
+        expected += self.notice(self.sentence(answered=answered)) if self.reason is not None else []
+        if self.may_cut_again:
+            inputs = [text for call in self.calls.values() if call.asked for text in self.aside("question", call)]
+            self.compare_letters(seen, [text for text in expected if isinstance(text, str) and text not in inputs])
+            return
         # A stray message for which a line stands that a part may be missing may have been deleted, too.
-        beside = [*repeat, *self.endings, *(missing if self.user_deleted else ())]
+        beside = [*repeat, *self.leftover, *(missing if self.user_deleted else ())]
+        beside += [text for text in seen for call in self.calls.values() if moved and self.tells(call, text)]
+        beside += [text for text in seen for call in self.forgotten if self.is_about(call, text)]
         # Texts may be alike, so all places are followed up to which what is seen can be what was said so far.
         places, lost_mark = {0}, any(part in deleted for part in missing)
-        for text in expected:
+        for item in expected:
             places = self.behind(places, seen, beside)
-            unseen = places if text in deleted or lost_mark else set[int]()
-            shown = {at + 1 for at in places if seen[at : at + 1] == [text]}
-            marked = {at + 1 for at in places if at < len(seen) and seen[at] in missing}
+            unseen = places if any(self.is_about(item, text) for text in deleted) or lost_mark else set[int]()
+            shown = {at + 1 for at in places if at < len(seen) and self.tells(item, seen[at])}
+            marked = {at + 1 for at in places if at < len(seen) and seen[at] in missing and isinstance(item, str)}
             places = unseen | shown | self.behind(marked, seen, missing)
-            assert places, ("neither seen nor accounted for", text, seen)
+            assert places, ("neither seen nor accounted for", item, seen)
         assert len(seen) in self.behind(places, seen, beside), ("more than the answer", seen)
+
+    def expected(self, seen: Sequence[str], *, moved: bool) -> Iterator[str | Call]:
+        """What stands there of the run, in order. A question that was ``moved`` may stand anywhere behind its place."""
+        for turn in self.turns:
+            words = turn.words.chunks(self.capabilities, ended=True)
+            yield from [chunk.text for chunk in words] if turn.short is None else turn.short
+            for kind, call in turn.items:
+                whole = any(self.is_about(call, text) and "```" in text for text in seen)
+                notices = self.aside(kind, call)
+                yield from [] if kind == "question" and whole else notices
+                if kind == "question" and not moved:
+                    yield call
+
+    def aside(self, kind: str, call: Call) -> list[str]:
+        """What is said beside a question: its input, where it has no room in it, or the decision."""
+        assert call.asked is not None
+        if kind == "decision":
+            assert call.resolved is not None
+            told = f"(`{call.name}`: {DECISIONS[call.resolved.decision]})"
+            return self.notice(told) if self.capabilities.surface == "post" else []
+        shown = json.dumps(call.asked.input, indent=2)
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])
+        return self.notice(f"`{call.name}` is to run with this input:\n\n{fence}json\n{shown}\n{fence}")
+
+    def is_about(self, call: str | Call, text: str) -> bool:
+        """Whether a text is what the message about a call, or with those words, had to show at some time."""
+        if isinstance(call, str):
+            return text == call
+        asked = call.asked is not None and text.startswith("**Allow ") and call.asked.approval_id in text
+        return asked or text.startswith(f"I asked to run `{call.name}`") or self.tells(call, text)
+
+    def tells(self, call: str | Call, text: str) -> bool:
+        """Whether a text is what the message about a call, or with those words, has to show by now."""
+        if isinstance(call, str):
+            return text == call
+        if call.asked is None or text in self.aside("question", call):
+            return False
+        given, whole = json.dumps(call.asked.input, indent=2), "json\n" in text
+        if (call.open and self.reason is None) or self.capabilities.surface == "post":
+            asks = f"approve {call.asked.approval_id}` or `" in text and f"deny {call.asked.approval_id}`" in text
+            return asks and text.startswith("**Allow ") and (not whole or given in text)
+        decision = DECISIONS["withdrawn" if call.resolved is None else call.resolved.decision]
+        approved = call.resolved is not None and call.resolved.decision == "approved"
+        ended = not approved or call.outcome in text or self.capabilities.bubble < 100
+        return decision in text and ended and (not whole or given in text)
 
     def behind(self, places: set[int], seen: list[str], those: Sequence[str]) -> set[int]:
         """The places, and all that come behind them where nothing but some texts stands between."""
@@ -567,7 +866,10 @@ class ReplyOnScreen(RuleBasedStateMachine):
         own = (notice.MAY_BE_A_REPEAT, notice.MAY_BE_MISSING, notice.NO_ANSWER, *notice.ENDINGS.values())
         sentences = [*own, *notice.FAILURES.values()]
         sentences += [f"{sentence} Reference: r1)" for sentence in sentences if not sentence.endswith(")")]
-        return text.startswith(("_Used", "_Working")) or any(
+        about = [("question", call) for call in (*self.calls.values(), *self.known) if call.asked is not None]
+        about += [("decision", call) for _, call in about if call.resolved is not None]
+        beside = [part for kind, call in about for part in self.aside(kind, call)]
+        return text.startswith(("_Used", "_Working", *beside)) or any(
             chunk.startswith(text) for each in sentences for chunk in self.notice(each)
         )
 

@@ -1,12 +1,15 @@
 """The laws of the Slack adapter's pure parts."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.loopback.slack.argument import Arguments
+from adapters.loopback.slack.block import buttons_of, text_of
+from adapters.loopback.slack.content import read_update
 from adapters.loopback.slack.listing import channel_page, read_span, thread_page
 from adapters.loopback.slack.message import Content, Message
 from adapters.loopback.slack.ping import find_pings
@@ -16,8 +19,8 @@ from adapters.slack.reading import Reading
 from adapters.slack.render import INERT, Call, inert, render, undo
 from gateway.address import Address
 from gateway.inbound import CommandReceived, MessageDeleted, MessageEdited, MessageReceived, from_json, to_json
-from gateway.operation import EditMessage, PostMessage, ReadThread
-from tests.unit.adapters.slack.payload import ME, body, deleted, direct, mention, message
+from gateway.operation import Button, EditMessage, PostMessage, ReadThread
+from tests.unit.adapters.slack.payload import ME, body, deleted, direct, mention, message, pressed
 from tests.unit.adapters.slack.payload import changed as edited
 
 FAINT = "\\\0\x1f\u200b\ufeff"
@@ -95,7 +98,27 @@ NEARLY = st.builds(
 )
 
 
-@given(st.one_of(JSON, st.builds(body, st.one_of(JSON, NEARLY), JSON)))
+PARTS = ["type", "user", "channel", "container", "message", "actions", "api_app_id", "team"]
+ACTIONS = ["type", "action_id", "value", "action_ts"]
+
+
+def nearly_pressed(changes: dict[str, Any], lost: set[str]) -> dict[str, Any]:
+    return pressed(actions=[changed(pressed()["actions"][0], changes, lost)])
+
+
+NEARLY_PRESSED = st.builds(
+    changed,
+    st.builds(
+        nearly_pressed,
+        st.dictionaries(st.sampled_from(ACTIONS), JSON, max_size=2),
+        st.sets(st.sampled_from(ACTIONS), max_size=1),
+    ),
+    st.dictionaries(st.sampled_from(PARTS), JSON, max_size=2),
+    st.sets(st.sampled_from(PARTS), max_size=2),
+)
+
+
+@given(st.one_of(JSON, st.builds(body, st.one_of(JSON, NEARLY), JSON), NEARLY_PRESSED))
 def test_whatever_arrives_is_an_inbound_that_can_be_stored(payload: object) -> None:
     inbound = decode(payload, ME)
     assert from_json(to_json(inbound)) == inbound
@@ -121,19 +144,28 @@ def test_what_a_person_types_is_what_is_heard(typed: str) -> None:
     assert inbound.text == typed.strip()
 
 
-WORDS = st.sampled_from(["new", "stop", "status", "help", "NEW", "\u017ftop", "!", ".", " ", "\n", "stopping", "it"])
+WORDS = st.sampled_from(
+    [
+        *("new", "stop", "status", "NEW", "\u017ftop", "!", ".", " ", "\n", "stopping", "it"),
+        *("approve ", "Deny ", "revoke ", "abcdefg2", " always ", "a_tool"),
+    ]
+)
+COMMAND = re.compile(
+    r"new|stop|status|help|approvals|revoke\s+[\w-]{1,64}|deny(\s+[a-z2-7]{8})?"
+    r"|approve(\s+[a-z2-7]{8})?(\s+always)?|approve\s+always\s+[a-z2-7]{8}",
+    re.IGNORECASE | re.A,
+)
 
 
 @given(st.lists(WORDS, max_size=4).map("".join), st.booleans())
 def test_a_command_is_a_word_and_nothing_else(typed: str, alone: bool) -> None:
     event = direct(text=f"!{typed}") if alone else mention(text=f"<@UBOT> {typed}")
     inbound = decode(body(event), ME)
-    bare = re.fullmatch(
-        r"(new|stop|status|help)[.!]?", typed.rstrip() if alone else typed.strip(), re.IGNORECASE | re.A
-    )
-    assert isinstance(inbound, CommandReceived) is (bare is not None)
-    if isinstance(inbound, CommandReceived) and bare:
-        assert inbound.command == bare[1].lower()
+    words = re.sub(r"(?<=\w)[.!]\Z", "", typed.rstrip() if alone else typed.strip())
+    expected = COMMAND.fullmatch(words)
+    assert isinstance(inbound, CommandReceived) is (expected is not None)
+    if isinstance(inbound, CommandReceived):
+        assert [inbound.command, *inbound.argument.lower().split()] == words.lower().split()
 
 
 @given(STORABLE, STORABLE, st.sampled_from([direct(), mention(thread_ts="16.5")]))
@@ -231,6 +263,23 @@ def test_making_text_inert_can_be_undone(text: str) -> None:
 def test_making_text_inert_only_adds_our_character(text: str) -> None:
     assert inert(text).replace(INERT, "") == text.replace(INERT, "")
     assert len(inert(text)) - len(text) == len(re.findall(rf"<[{INERT}{re.escape(FAINT)}]*[!@#]", text))
+
+
+ONE = (Button(label="Yes", data="yes"),)
+
+
+@given(st.integers(1, 20_000), st.sampled_from(["a", "<!", "&", "\U0001f600", "a\n"]), st.booleans())
+def test_what_fits_is_taken_by_slack_with_buttons_too(length: int, unit: str, markup: bool) -> None:
+    address = Address(platform="slack", account="T1", channel="C1")
+    operation = EditMessage(address=address, message_id="17.1", text=unit * length, markup=markup, buttons=ONE)
+    call = render(operation)
+    assert call.fits is render(replace(operation, buttons=())).fits
+    if call.fits:
+        content = read_update(Arguments(call.arguments))
+        assert [button.value for button in buttons_of(content.blocks)] == ["yes"]
+        assert not content.pings
+        if not markup:
+            assert text_of(content.blocks).split() == (unit * length).split() or length * len(unit) > 3_000
 
 
 @given(st.integers(0, 20_000), st.sampled_from(["a", "<!", "&", "\U0001f600"]), st.booleans())

@@ -17,7 +17,7 @@ from adapters.loopback.discord.gate import Gate
 from adapters.loopback.discord.interaction import Interaction
 from adapters.loopback.discord.limit import Limits
 from adapters.loopback.discord.message import Message
-from adapters.loopback.discord.mischief import ERRORS, Mischief
+from adapters.loopback.discord.mischief import ERRORS, SPARED
 from adapters.loopback.discord.server import API, GATEWAY, Server
 from adapters.loopback.discord.session import Session
 from adapters.loopback.discord.shard import RECONNECT, Close, Shard
@@ -28,6 +28,7 @@ from adapters.loopback.discord.world import Channel, World
 from adapters.loopback.fault import Failure, FaultPlan
 from adapters.loopback.feed import Feed
 from adapters.loopback.log import CallLog
+from adapters.loopback.mischief import Mischief
 
 ValueT = TypeVar("ValueT")
 
@@ -67,7 +68,7 @@ class LoopbackDiscord:
         self._port = port
         self._feed: Feed[Change] = Feed()
         self._faults = FaultPlan()
-        self._mischief: Mischief | None = None
+        self._mischief: Mischief[Message] | None = None
         limits = limits or Limits()
         stage = Stage(world=self.world, clock=self.clock, limits=limits, tell=self._happened)
         self.commands = stage.commands
@@ -278,6 +279,11 @@ class LoopbackDiscord:
         for session in tuple(self.sessions):
             self._shard.dispatch(session, event, data)
 
+    def garble(self, text: str) -> None:
+        """Send a text where a dispatch should be, into every session; it has a number, and a RESUME brings it again."""
+        for session in tuple(self.sessions):
+            self._shard.dispatch(session, "", {}, text)
+
     def redeliver(self, event: str | None = None, identifier: str | None = None) -> None:
         """Send the newest dispatch (of an event, of what has that id) once more, with its old number, as a RESUME may.
 
@@ -369,9 +375,10 @@ class LoopbackDiscord:
         self._mischief = Mischief(
             chance=Chance(seed, ERRORS),
             faults=self._faults,
+            spared=SPARED,
             messages=lambda: self.messages(author="bot"),
             delete=self._stage.history.delete,
-            drop_sockets=self.drop_sockets,
+            drop=self.drop_sockets,
             close_doors=self.close_doors,
         )
 

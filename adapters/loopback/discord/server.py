@@ -1,8 +1,6 @@
 """The wire: HTTP and sockets on 127.0.0.1. What a call means is decided elsewhere."""
 
-import asyncio
 import json
-import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import cast
@@ -14,9 +12,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from adapters.loopback.discord.answer import BAN_PAGE, Answer
 from adapters.loopback.discord.desk import Desk
 from adapters.loopback.discord.route import Call, find_route
-from adapters.loopback.discord.shard import Close, Connection, Frame, Shard
+from adapters.loopback.discord.shard import Close, Connection, Sent, Shard
+from adapters.loopback.door import Door, cut
 
-HOST = "127.0.0.1"
 API, GATEWAY = "/api/v10", "/gw/"
 
 _VIA: Mapping[str, str] = {"Via": "1.1 google"}
@@ -30,16 +28,12 @@ class Server:
         self._desk = desk
         self._shard = shard
         self._links: dict[web.WebSocketResponse, web.Request] = {}
-        self._calling: set[web.RequestHandler] = set()
-        self._runner: web.AppRunner | None = None
-        self._door: asyncio.Server | None = None
-        self._opening: asyncio.Task[None] | None = None
-        self._port = 0
+        self._door = Door()
 
     @property
     def address(self) -> str:
         """Host and port; port 0 before the start."""
-        return f"{HOST}:{self._port}"
+        return self._door.address
 
     async def start(self, port: int) -> None:
         """Listen; port 0 takes a free one."""
@@ -47,50 +41,29 @@ class Server:
         app.router.add_get(GATEWAY, self._link)
         app.router.add_get(GATEWAY.rstrip("/"), self._link)
         app.router.add_route("*", "/{path:.*}", self._call)
-        self._runner = web.AppRunner(app, shutdown_timeout=1.0, access_log=None)
-        await self._runner.setup()
-        await self._open(port)
+        await self._door.start(web.AppRunner(app, shutdown_timeout=1.0, access_log=None), port)
 
     async def stop(self) -> None:
         """Close every socket and stop listening."""
-        if self._opening is not None:
-            self._opening.cancel()
         for link in tuple(self._links):
             await link.close(code=1001)
-        if self._door is not None:
-            self._door.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._door.stop()
 
     def close_doors(self, seconds: float) -> None:
         """Refuse every connection for so many real seconds, and cut those that nobody uses.
 
         What is under way goes on, on a connection that takes no other call.
         """
-        if self._door is None or self._runner is None or self._runner.server is None:
-            return
-        self._door.close()
-        self._door = None
-        busy = self._calling | {request.protocol for request in self._links.values()}
-        for connection in self._runner.server.connections:
-            if connection not in busy and connection.transport is not None:
-                connection.transport.close()
-        self._opening = asyncio.create_task(self._open(self._port, seconds))
-
-    async def _open(self, port: int, seconds: float = 0.0) -> None:
-        await anyio.sleep(seconds)
-        assert self._runner is not None  # noqa: S101 - told to the type checker: doors are opened by a server that runs
-        assert self._runner.server is not None  # noqa: S101 - as above
-        listener = socket.create_server((HOST, port), backlog=128)
-        self._port = listener.getsockname()[1]
-        self._door = await asyncio.get_running_loop().create_server(self._runner.server, sock=listener)
+        if self._door.shut(seconds):
+            for connection in self._door.idle:
+                if connection.transport is not None:
+                    connection.transport.close()
 
     def drop_links(self) -> int:
         """Cut every socket without a word, as a broken network does; says how many."""
         requests = tuple(self._links.values())
         for request in requests:
-            _cut(request)
+            cut(request)
         return len(requests)
 
     async def _call(self, request: web.Request) -> web.Response:
@@ -99,8 +72,7 @@ class Server:
         if found is None:
             return _respond(self._desk.unknown(request.method, path.removeprefix(API)))
         route, values = found
-        self._calling.add(request.protocol)
-        try:
+        with self._door.busy(request):
             body, files = await _read_body(request)
             call = Call(
                 route=route,
@@ -111,29 +83,25 @@ class Server:
                 authorization=request.headers.get("Authorization", ""),
             )
             answer = await self._desk.call(call)
-        finally:
-            self._calling.discard(request.protocol)
         if answer.status == 0:
-            _cut(request)
+            cut(request)
             return web.Response()
-        response = _respond(answer)
-        if self._door is None:
-            response.force_close()
-        return response
+        return self._door.last(_respond(answer))
 
     async def _link(self, request: web.Request) -> web.WebSocketResponse:
         link = web.WebSocketResponse(autoclose=False, compress=False)
         await link.prepare(request)
         self._links[link] = request
         try:
-            await self._converse(link)
+            with self._door.busy(request):
+                await self._converse(link)
         finally:
             del self._links[link]
         return link
 
     async def _converse(self, link: web.WebSocketResponse) -> None:
         """Carry frames both ways until the socket closes."""
-        outbox, frames = anyio.create_memory_object_stream[Frame | Close](float("inf"))
+        outbox, frames = anyio.create_memory_object_stream[Sent | Close](float("inf"))
         with outbox, frames:
             connection = self._shard.open(outbox.send_nowait)
             code = 1006
@@ -161,14 +129,14 @@ class Server:
                 return 1006
 
 
-async def _write(link: web.WebSocketResponse, frames: MemoryObjectReceiveStream[Frame | Close]) -> None:
+async def _write(link: web.WebSocketResponse, frames: MemoryObjectReceiveStream[Sent | Close]) -> None:
     """Send what is to be sent; a socket that breaks meanwhile is the reader's affair."""
     try:
         async for frame in frames:
             if isinstance(frame, Close):
                 await link.close(code=frame.code)
                 return
-            await link.send_json(frame)
+            await link.send_str(frame if isinstance(frame, str) else json.dumps(frame))
     except ConnectionError:
         return
 
@@ -200,8 +168,3 @@ def _respond(answer: Answer) -> web.Response:
         return web.Response(status=answer.status, headers=headers)
     body = json.dumps(answer.body).encode()
     return web.Response(body=body, status=answer.status, headers=headers, content_type="application/json")
-
-
-def _cut(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

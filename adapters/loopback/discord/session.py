@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """One event of a session; ``seq`` counts them from 1."""
+    """One event of a session; ``seq`` counts them from 1, and ``text`` is sent in its place."""
 
     seq: int
     event: str
     data: Mapping[str, object] = field(repr=False)
+    text: str | None = None
 
-    def to_wire(self) -> dict[str, object]:
-        """The frame's JSON."""
-        return {"op": 0, "s": self.seq, "t": self.event, "d": dict(self.data)}
+    def to_wire(self) -> str | dict[str, object]:
+        """The frame: its JSON, or its text."""
+        return self.text or {"op": 0, "s": self.seq, "t": self.event, "d": dict(self.data)}
 
 
 class Session:
@@ -36,9 +37,9 @@ class Session:
         """The number of the newest dispatch; 0 before the first."""
         return len(self.dispatches)
 
-    def add(self, event: str, data: Mapping[str, object]) -> Dispatch:
+    def add(self, event: str, data: Mapping[str, object], text: str | None = None) -> Dispatch:
         """Number a dispatch and keep it."""
-        dispatch = Dispatch(seq=self.seq + 1, event=event, data=data)
+        dispatch = Dispatch(seq=self.seq + 1, event=event, data=data, text=text)
         self.dispatches.append(dispatch)
         return dispatch
 

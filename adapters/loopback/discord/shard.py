@@ -31,6 +31,9 @@ from adapters.loopback.discord.window import Allowance, Tally, Window
 
 Frame = Mapping[str, object]
 
+Sent = Frame | str
+"""What goes into a socket: JSON, or a text that stands where JSON should."""
+
 HEARTBEAT, IDENTIFY, RESUME, RECONNECT, MEMBERS, INVALID, HELLO, ACK = 1, 2, 6, 7, 8, 9, 10, 11
 
 _UNHEARD = frozenset({3, 4, 31})
@@ -58,12 +61,12 @@ class Connection:
         zombie: nothing goes into it any more.
     """
 
-    out: Callable[[Frame | Close], None]
+    out: Callable[[Sent | Close], None]
     sends: Tally = field(default_factory=lambda: Tally(60.0))
     session: Session | None = None
     zombie: bool = False
 
-    def send(self, frame: Frame | Close) -> None:
+    def send(self, frame: Sent | Close) -> None:
         """Send a frame, unless the connection is a zombie."""
         if not self.zombie:
             self.out(frame)
@@ -100,7 +103,7 @@ class Shard:
 
     # What happens to connections.
 
-    def open(self, out: Callable[[Frame | Close], None]) -> Connection:
+    def open(self, out: Callable[[Sent | Close], None]) -> Connection:
         """Take a connection and greet it."""
         connection = Connection(out=out)
         self.connections.append(connection)
@@ -153,9 +156,9 @@ class Shard:
             for event, data in self._events.of(change, session.intents):
                 self.dispatch(session, event, data)
 
-    def dispatch(self, session: Session, event: str, data: Frame) -> None:
-        """Number an event, and send it to where the session is connected."""
-        dispatch = session.add(event, data)
+    def dispatch(self, session: Session, event: str, data: Frame, text: str | None = None) -> None:
+        """Number an event, and send it, or a text in its place, to where the session is connected."""
+        dispatch = session.add(event, data, text)
         self.send(session, dispatch)
         self._tell(Dispatched(session=session.id, seq=dispatch.seq, event=event, data=data))
 

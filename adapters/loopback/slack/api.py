@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.loopback.slack import rule
+from adapters.loopback.slack import block_rule, rule
 from adapters.loopback.slack.answer import RefusedError
 from adapters.loopback.slack.argument import Arguments
 from adapters.loopback.slack.change import Change, EphemeralPosted, StatusSet
@@ -79,10 +79,7 @@ class WebApi:
 
     def _update(self, arguments: Arguments) -> Payload:
         before = self._own_message(arguments, rule.NOT_THE_AUTHOR)
-        content = read_update(arguments)
-        if "metadata" not in arguments:
-            content = replace(content, metadata=before.content.metadata)
-        message = self._history.edit(before, content)
+        message = self._history.edit(before, read_update(arguments, before.content))
         return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": self._wire(message)}
 
     def _delete(self, arguments: Arguments) -> Payload:
@@ -92,9 +89,14 @@ class WebApi:
     def _post_ephemeral(self, arguments: Arguments) -> Payload:
         channel = self._joined_channel(arguments.text("channel"))
         reader = self._user(arguments.text("user"))
+        if not channel.holds(reader.id):
+            raise RefusedError(block_rule.WHISPER_MEMBER)
         content, _ = read_post(arguments)
-        message = self._history.draft(channel=channel.id, user=self._bot(), content=content)
-        self._tell(EphemeralPosted(user=reader.id, message=message))
+        thread = _read_thread(arguments)
+        root = self._history.find(channel.id, thread) if thread else None
+        seen = thread is None or (root is not None and root.thread_ts is not None)
+        message = replace(self._history.draft(channel=channel.id, user=self._bot(), content=content), thread_ts=thread)
+        self._tell(EphemeralPosted(user=reader.id, message=message, seen=seen))
         return {"message_ts": message.ts}
 
     def _conversations_info(self, arguments: Arguments) -> Payload:

@@ -31,10 +31,11 @@ class MessageDeleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EphemeralPosted:
-    """The bot wrote something that one user sees and nobody keeps."""
+    """The bot wrote something that one user sees, if the place allows it, and nobody keeps."""
 
     user: str
     message: Message
+    seen: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

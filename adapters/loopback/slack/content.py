@@ -1,11 +1,13 @@
 """Reads what a call wants to write, and refuses what Slack refuses. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from adapters.loopback.slack import rule
 from adapters.loopback.slack.answer import RefusedError
 from adapters.loopback.slack.argument import Arguments
+from adapters.loopback.slack.block import check_blocks
 from adapters.loopback.slack.message import Content
 from adapters.loopback.slack.ping import find_block_pings, find_pings
 
@@ -18,12 +20,22 @@ def read_post(arguments: Arguments) -> tuple[Content, list[str]]:
     return _read(arguments, text, parse=arguments.text("parse") or None), warnings
 
 
-def read_update(arguments: Arguments) -> Content:
-    """Read the new content of a message; ``parse`` falls back to Slack's default for this method."""
+def read_update(arguments: Arguments, before: Content | None = None) -> Content:
+    """Read the new content of a message; ``parse`` falls back to Slack's default for this method.
+
+    Args:
+        arguments: the call's.
+        before: what the message holds, some of which stays where the call does not name it.
+    """
     text = arguments.text("text")
     if len(text) > rule.UPDATE_LENGTH.limit:
         raise RefusedError(rule.UPDATE_LENGTH)
-    return _read(arguments, text, parse=arguments.text("parse") or "client")
+    content = _read(arguments, text, parse=arguments.text("parse") or "client")
+    if before is not None and "metadata" not in arguments:
+        content = replace(content, metadata=before.metadata)
+    if before is not None and "blocks" not in arguments and content.markup != "markdown":
+        content = replace(content, blocks=before.blocks)
+    return content
 
 
 def _read(arguments: Arguments, text: str, parse: str | None) -> Content:
@@ -62,6 +74,7 @@ def _read_blocks(arguments: Arguments) -> list[object]:
         raise RefusedError(rule.BLOCK_COUNT)
     if _text_length(blocks) > rule.BLOCKS_LENGTH.limit:
         raise RefusedError(rule.BLOCKS_LENGTH)
+    check_blocks(blocks)
     return blocks
 
 

@@ -10,8 +10,10 @@ from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, FaultPlan
 from adapters.loopback.feed import Feed
 from adapters.loopback.log import CallLog
+from adapters.loopback.mischief import Mischief
 from adapters.loopback.slack.api import WebApi
-from adapters.loopback.slack.change import Change
+from adapters.loopback.slack.block import Button, buttons_of
+from adapters.loopback.slack.change import Change, EphemeralPosted
 from adapters.loopback.slack.desk import Desk
 from adapters.loopback.slack.envelope import Acknowledgement, Envelope, EnvelopeType, Redelivery
 from adapters.loopback.slack.event import event_callback, events_of
@@ -19,7 +21,8 @@ from adapters.loopback.slack.gate import Gate
 from adapters.loopback.slack.history import History
 from adapters.loopback.slack.markup import from_typed
 from adapters.loopback.slack.message import Content, Message
-from adapters.loopback.slack.mischief import ERRORS, Mischief
+from adapters.loopback.slack.mischief import ERRORS, SPARED
+from adapters.loopback.slack.press import block_actions, find_button
 from adapters.loopback.slack.server import Server
 from adapters.loopback.slack.socket_mode import SocketMode
 from adapters.loopback.slack.workspace import Channel, User, Workspace
@@ -60,17 +63,19 @@ class LoopbackSlack:
         self._port = port
         self._feed: Feed[Change] = Feed()
         self._faults = FaultPlan()
-        self._mischief: Mischief | None = None
+        self._mischief: Mischief[Message] | None = None
         self._history = History(self.clock, self._happened, self.workspace.bot_user)
         self._socket_mode = SocketMode(self.clock, self._feed.publish, redelivery or Redelivery())
         self._tickets: set[str] = set()
         self._numbers = itertools.count(1)
         self._events: dict[str, Mapping[str, object]] = {}
+        self._presses: list[Mapping[str, object]] = []
+        self._whispers: list[EphemeralPosted] = []
         self._desk = Desk(
             clock=self.clock,
             tell=self._feed.publish,
             gate=Gate(self.workspace),
-            api=WebApi(self.workspace, self._history, self._feed.publish, self._open_socket),
+            api=WebApi(self.workspace, self._history, self._told, self._open_socket),
             faults=self._faults,
             arrived=self._arrived,
         )
@@ -162,6 +167,23 @@ class LoopbackSlack:
             raise KeyError(channel, ts)
         return message
 
+    def buttons(self, channel: str, ts: str) -> list[Button]:
+        """The buttons that a message has now.
+
+        Raises:
+            KeyError: there never was such a message.
+        """
+        return list(buttons_of(self.message(channel, ts).content.blocks))
+
+    def whispers(self, user: str) -> list[Message]:
+        """What the bot posted for a user alone, and they saw."""
+        return [each.message for each in self._whispers if each.user == user and each.seen]
+
+    @property
+    def unanswered_presses(self) -> int:
+        """How many presses the bot has not acknowledged in time."""
+        return self._socket_mode.unanswered("interactive")
+
     def event_ids(self, ts: str) -> list[str]:
         """The events that were sent about a message of that id."""
         return [event_id for event_id, event in self._events.items() if ts in _subjects(event)]
@@ -208,6 +230,35 @@ class LoopbackSlack:
         """Let a user delete a message of their own, or an administrator anybody's."""
         return self._history.delete(self.message(channel, ts))
 
+    def press(self, user: str, channel: str, ts: str, value: str, *, stale: bool = False) -> Mapping[str, object]:
+        """Let a user press a button of the bot's; returns the payload that follows.
+
+        Args:
+            user: the user's id.
+            channel: the channel's id.
+            ts: the message's id.
+            value: the button's.
+            stale: a button that the message had once will do, for a client may show it still.
+
+        Raises:
+            LookupError: the message has no such button, or is not there for this user.
+        """
+        place, message = self._channel(channel), self.message(channel, ts)
+        if message.deleted or not place.holds(user):
+            msg = f"{user} does not see message {ts}"
+            raise LookupError(msg)
+        payload = block_actions(
+            button=find_button(message, value, stale=stale),
+            message=message,
+            channel=place,
+            user=self._user(user),
+            workspace=self.workspace,
+            action_ts=self._history.next_ts(),
+        )
+        self._presses.append(payload)
+        self.push_payload(payload, "interactive")
+        return payload
+
     def unfurl(self, channel: str, ts: str, url: str) -> Message:
         """Add a link preview to a message: ``message_changed`` with unchanged text."""
         return self._history.unfurl(self.message(channel, ts), ({"from_url": url, "title": url, "id": 1},))
@@ -238,6 +289,14 @@ class LoopbackSlack:
         """Send an event once more, acknowledged or not: same ``event_id``, new envelope, next attempt."""
         last = max((sent.attempt for sent in self.envelopes if sent.event_id == event_id), default=-1)
         self._socket_mode.push(self._callback(event_id), "events_api", event_id, last + 1)
+
+    def repeat_press(self) -> None:
+        """Send the newest press once more, in an envelope of its own.
+
+        Raises:
+            LookupError: nobody has pressed anything.
+        """
+        self.push_payload(self._presses[-1], "interactive")
 
     # What goes wrong.
 
@@ -302,9 +361,11 @@ class LoopbackSlack:
         self._mischief = Mischief(
             chance=Chance(seed, ERRORS),
             faults=self._faults,
+            spared=SPARED,
+            fate_as=lambda fate: fate,
             messages=lambda: self.messages(author="bot"),
             delete=self._history.delete,
-            drop_sockets=self.drop_sockets,
+            drop=self.drop_sockets,
             close_doors=self.close_doors,
         )
 
@@ -317,6 +378,12 @@ class LoopbackSlack:
     def _arrived(self, method: str) -> None:
         if self._mischief is not None:
             self._mischief.arrived(method)
+
+    def _told(self, change: Change) -> None:
+        """Keep what one user sees alone, and tell observers."""
+        if isinstance(change, EphemeralPosted):
+            self._whispers.append(change)
+        self._feed.publish(change)
 
     def _happened(self, change: Change) -> None:
         """Tell observers what happened in a channel, then the app."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from adapters.loopback.slack.block import text_of
 from adapters.loopback.slack.markup import unescape
 from adapters.loopback.slack.ping import Ping
 
@@ -103,8 +104,13 @@ class Message:
 
     @property
     def display(self) -> str:
-        """The text with Slack's three entities undone: what a reader sees of it."""
-        return unescape(self.content.text)
+        """What a reader sees of the text: of its blocks where there are any, else with Slack's entities undone.
+
+        Markdown is as it was sent.
+        """
+        if self.content.blocks:
+            return text_of(self.content.blocks)
+        return self.content.text if self.content.markup == "markdown" else unescape(self.content.text)
 
     @property
     def edited(self) -> bool:

@@ -1,70 +1,7 @@
-"""Lets a Slack misbehave at random, as a seed has it."""
-
-import itertools
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-
-from adapters.loopback.chance import Chance, Happening, Mishap
-from adapters.loopback.fault import FaultPlan
-from adapters.loopback.slack.message import Message
+"""What goes wrong at random on a Slack, and what does not."""
 
 ERRORS = ("fatal_error", "internal_error", "service_unavailable")
 """Slack's documents say of these that some aspect of the operation may have succeeded before."""
 
 SPARED = frozenset({"apps.connections.open", "auth.test"})
 """Calls that go well: without them nobody gets in, and the SDK waits unscaled seconds for the first."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Mischief:
-    """Does what a ``Chance`` has in store, whenever a call arrives.
-
-    Attributes:
-        chance: what it has.
-        faults: where the call's own fate is put down.
-        messages: the bot's messages that stand, oldest first.
-        delete: takes one of them away.
-        drop_sockets: cuts every socket.
-        close_doors: lets nobody in for so many seconds.
-        taken: what users took away, as it stood.
-        over: nothing more is to go wrong.
-    """
-
-    chance: Chance
-    faults: FaultPlan
-    messages: Callable[[], Sequence[Message]]
-    delete: Callable[[Message], object]
-    drop_sockets: Callable[[], object]
-    close_doors: Callable[[float], object]
-    taken: list[Message] = field(default_factory=list[Message])
-    over: bool = False
-    _numbers: Counter[str] = field(default_factory=Counter[str])
-    _calls: "itertools.count[int]" = field(default_factory=itertools.count)
-
-    def arrived(self, method: str) -> None:
-        """A call has arrived: settle what becomes of it, and of everybody."""
-        if self.over or method in SPARED:
-            return
-        fate = self.chance.fate(method, self._numbers[method])
-        self._numbers[method] += 1
-        self.faults.add(method, fate)
-        if (happening := self.chance.happening(next(self._calls))) is not None:
-            self._let_happen(happening)
-
-    def _let_happen(self, happening: Happening) -> None:
-        match happening.mishap:
-            case Mishap.NEWEST_DELETED:
-                self._take(self.messages()[-1:], happening.which)
-            case Mishap.OLDER_DELETED:
-                self._take(self.messages()[:-1], happening.which)
-            case Mishap.SOCKETS_DROPPED:
-                self.drop_sockets()
-            case Mishap.OUTAGE:
-                self.close_doors(happening.seconds)
-
-    def _take(self, messages: Sequence[Message], which: float) -> None:
-        if messages:
-            message = messages[int(which * len(messages))]
-            self.taken.append(message)
-            self.delete(message)

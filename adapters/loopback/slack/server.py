@@ -1,22 +1,19 @@
 """The wire: HTTP and sockets on 127.0.0.1. What a call means is decided elsewhere."""
 
-import asyncio
 import json
-import socket
 from typing import cast
 
 import anyio
 from aiohttp import WSMsgType, web
 from anyio.streams.memory import MemoryObjectReceiveStream
 
+from adapters.loopback.door import Door, cut
 from adapters.loopback.slack.answer import Answer
 from adapters.loopback.slack.argument import Arguments
 from adapters.loopback.slack.desk import Desk
 from adapters.loopback.slack.rule import ONE_TIME_TICKET
 from adapters.loopback.slack.socket_mode import Frame, SocketMode
 from adapters.loopback.slack.workspace import Workspace
-
-HOST = "127.0.0.1"
 
 _NO_JSON = frozenset({"conversations.replies"})
 """Methods whose specification does not say that they take JSON; what is sent so is not read."""
@@ -38,83 +35,52 @@ class Server:
         self._tickets = tickets
         self._workspace = workspace
         self._links: dict[web.WebSocketResponse, web.Request] = {}
-        self._calling: set[web.RequestHandler] = set()
-        self._runner: web.AppRunner | None = None
-        self._door: asyncio.Server | None = None
-        self._opening: asyncio.Task[None] | None = None
-        self._port = 0
+        self._door = Door()
 
     @property
     def address(self) -> str:
         """Host and port; port 0 before the start."""
-        return f"{HOST}:{self._port}"
+        return self._door.address
 
     async def start(self, port: int) -> None:
         """Listen; port 0 takes a free one."""
         app = web.Application(client_max_size=4 * 1024 * 1024)
         app.router.add_route("*", "/api/{method}", self._call)
         app.router.add_get("/link/", self._link)
-        self._runner = web.AppRunner(app, shutdown_timeout=1.0, access_log=None)
-        await self._runner.setup()
-        await self._open(port)
+        await self._door.start(web.AppRunner(app, shutdown_timeout=1.0, access_log=None), port)
 
     async def stop(self) -> None:
         """Close every socket and stop listening."""
-        if self._opening is not None:
-            self._opening.cancel()
         for link in tuple(self._links):
             await link.close()
-        if self._door is not None:
-            self._door.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._door.stop()
 
     def close_doors(self, seconds: float) -> None:
         """Refuse every connection for so many real seconds, and cut those that nobody uses.
 
         What is under way goes on, on a connection that takes no other call.
         """
-        if self._door is None or self._runner is None or self._runner.server is None:
-            return
-        self._door.close()
-        self._door = None
-        busy = self._calling | {request.protocol for request in self._links.values()}
-        for connection in self._runner.server.connections:
-            if connection not in busy and connection.transport is not None:
-                connection.transport.close()
-        self._opening = asyncio.create_task(self._open(self._port, seconds))
-
-    async def _open(self, port: int, seconds: float = 0.0) -> None:
-        await anyio.sleep(seconds)
-        assert self._runner is not None  # noqa: S101 - told to the type checker: doors are opened by a server that runs
-        assert self._runner.server is not None  # noqa: S101 - as above
-        listener = socket.create_server((HOST, port), backlog=128)
-        self._port = listener.getsockname()[1]
-        self._door = await asyncio.get_running_loop().create_server(self._runner.server, sock=listener)
+        if self._door.shut(seconds):
+            for connection in self._door.idle:
+                if connection.transport is not None:
+                    connection.transport.close()
 
     def drop_links(self) -> int:
         """Cut every socket without a word, as a broken network does; says how many."""
         requests = tuple(self._links.values())
         for request in requests:
-            _cut(request)
+            cut(request)
         return len(requests)
 
     async def _call(self, request: web.Request) -> web.Response:
         arguments = await _read_arguments(request)
         token = request.headers.get("Authorization", "").removeprefix("Bearer ") or arguments.text("token")
-        self._calling.add(request.protocol)
-        try:
+        with self._door.busy(request):
             answer = await self._desk.call(request.match_info["method"], token, arguments)
-        finally:
-            self._calling.discard(request.protocol)
         if answer.status == 0:
-            _cut(request)
+            cut(request)
             return web.Response()
-        response = _respond(answer, self._workspace.scopes)
-        if self._door is None:
-            response.force_close()
-        return response
+        return self._door.last(_respond(answer, self._workspace.scopes))
 
     async def _link(self, request: web.Request) -> web.WebSocketResponse:
         ticket = request.query.get("ticket", "")
@@ -125,7 +91,8 @@ class Server:
         await link.prepare(request)
         self._links[link] = request
         try:
-            await self._converse(link)
+            with self._door.busy(request):
+                await self._converse(link)
         finally:
             del self._links[link]
         return link
@@ -179,8 +146,3 @@ def _respond(answer: Answer, scopes: tuple[str, ...]) -> web.Response:
     if answer.retry_after is not None:
         headers["Retry-After"] = str(answer.retry_after)
     return web.json_response(answer.body, status=answer.status, headers=headers)
-
-
-def _cut(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

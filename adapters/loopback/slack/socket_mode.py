@@ -60,6 +60,13 @@ class SocketMode:
         """How many envelopes wait for a socket, for an acknowledgement or for their next attempt."""
         return len(self._waiting) + len(self._sent) + len(self._retries)
 
+    def unanswered(self, type_: EnvelopeType) -> int:
+        """How many envelopes of a type nobody has acknowledged in time, so far or ever."""
+        answered = {each.envelope.envelope_id for each in self.acknowledgements if each.in_time}
+        return sum(
+            each.type == type_ and each.envelope_id not in answered for each in (*self.envelopes, *self._waiting)
+        )
+
     def open(self, send: Callable[[Frame], None], app: str) -> bool:
         """Open a socket, which is greeted and given what waits; false if there are too many."""
         if len(self._sockets) >= rule.SOCKET_COUNT.limit:

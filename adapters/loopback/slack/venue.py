@@ -8,13 +8,14 @@ from pathlib import Path
 from adapters.loopback.slack.loopback import LoopbackSlack
 from adapters.loopback.slack.message import Message
 from adapters.loopback.slack.workspace import Channel, User, Workspace
-from adapters.loopback.venue import Doing, Shown, Trouble, Value, Venue, Where, Who
+from adapters.loopback.venue import Doing, Happened, Shown, Trouble, Value, Venue, Where, Who
 
 USERS: dict[Who, str] = {"ada": "U1", "bob": "U2", "robot": "U3"}
 METHODS: dict[Doing, str] = {
     "post": "chat.postMessage",
     "edit": "chat.update",
     "delete": "chat.delete",
+    "tell": "chat.postEphemeral",
     "connect": "auth.test",
 }
 LINK = re.compile(r"https?://[^\s<>|)]+")
@@ -57,18 +58,37 @@ class SlackVenue:
             "allow_channels": [CHANNEL],
         }
 
-    def ask(self, text: str) -> str:
-        """See ``Venue``."""
-        return self.say(text)
+    def ask(self, text: str, *, who: Who = "ada", shared: bool = False) -> str:
+        """See ``Venue``. A channel is always shared."""
+        del shared
+        return self.say(text, who=who)
 
-    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
-        """See ``Venue``."""
-        channel = CHANNEL if where == "channel" else DIRECT[who]
-        return self._slack.say(USERS[who], channel, text, mention=addressed).ts
+    def say(
+        self,
+        text: str,
+        *,
+        who: Who = "ada",
+        where: Where = "channel",
+        addressed: bool = True,
+        beside: str | None = None,
+    ) -> str:
+        """See ``Venue``. A conversation of a channel is a thread."""
+        if beside is None:
+            channel, thread = CHANNEL if where == "channel" else DIRECT[who], None
+        else:
+            there = self._find(beside)
+            channel, root = there.channel, there.thread_ts or there.ts
+            thread = root if channel == CHANNEL or there.is_reply else None
+        return self._slack.say(USERS[who], channel, text, thread, mention=addressed).ts
 
-    def command(self, word: str) -> str:
+    def command(self, word: str, argument: str = "", *, who: Who = "ada", beside: str | None = None) -> str:
         """See ``Venue``."""
-        return self.say(word)
+        direct = beside is not None and self._find(beside).channel in DIRECT.values()
+        return self.say(f"{'!' if direct else ''}{word} {argument}".rstrip(), who=who, beside=beside)
+
+    def press(self, who: Who, message_id: str, data: str, *, stale: bool = False) -> None:
+        """See ``Venue``."""
+        self._slack.press(USERS[who], self._find(message_id).channel, message_id, data, stale=stale)
 
     def edit(self, message_id: str, text: str) -> None:
         """See ``Venue``."""
@@ -80,9 +100,15 @@ class SlackVenue:
         """See ``Venue``."""
         self._slack.delete(self._find(message_id).channel, message_id)
 
-    def repeat(self) -> None:
+    def repeat(self, what: Happened = "message") -> None:
         """See ``Venue``."""
-        self._slack.redeliver(self._slack.envelopes[-1].event_id or "")
+        if what == "press":
+            self._slack.repeat_press()
+        else:
+            self._slack.redeliver(next(each.event_id for each in reversed(self._slack.envelopes) if each.event_id))
+
+    def outdate(self) -> None:
+        """See ``Venue``. On Slack it is never too late to say something to somebody."""
 
     def trouble(self, doing: Doing, trouble: Trouble) -> None:
         """See ``Venue``."""
@@ -122,6 +148,19 @@ class SlackVenue:
         """See ``Venue``."""
         return [self._shown(message) for message in self._slack.taken]
 
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
+        """See ``Venue``."""
+        buttons = self._slack.buttons(self._find(message_id).channel, message_id)
+        return [(button.label, button.value) for button in buttons]
+
+    def whispers(self, who: Who) -> list[str]:
+        """See ``Venue``."""
+        return [message.display for message in self._slack.whispers(USERS[who])]
+
+    def waiting(self) -> int:
+        """See ``Venue``."""
+        return self._slack.unanswered_presses
+
     def calls(self) -> list[dict[str, object]]:
         """See ``Venue``."""
         return self._slack.calls.to_json()
@@ -135,12 +174,15 @@ class SlackVenue:
         return self._slack.until(condition)
 
     def _find(self, message_id: str) -> Message:
-        return next(each for each in self._slack.messages(deleted=True) if each.ts == message_id)
+        for message in self._slack.messages(deleted=True):
+            if message.ts == message_id:
+                return message
+        raise LookupError(message_id)
 
     def _shown(self, message: Message) -> Shown:
         """As Slack's client is given it; the mention is a name there."""
         workspace = self._slack.workspace
-        text = message.text if message.content.markup == "markdown" else message.display
+        text = message.display
         if message.author == "user":
             text = text.replace(f"<@{workspace.bot_user}>", f"@{workspace.bot_name}")
         return Shown(

@@ -19,7 +19,8 @@ class User:
 class Channel:
     """A place to write into: public channel, private one ("group"), or direct message ("im") with a user.
 
-    The bot gets events from, and can write into, the channels where ``joined`` is true.
+    The bot gets events from, and can write into, the channels where ``joined`` is true. Everybody is in it but for the
+    users in ``absent``, and in a direct message nobody but its user.
     """
 
     id: str
@@ -27,6 +28,11 @@ class Channel:
     type: ChannelType = "channel"
     user: str | None = None
     joined: bool = True
+    absent: tuple[str, ...] = ()
+
+    def holds(self, user: str) -> bool:
+        """Whether the user of that id is in it."""
+        return user == self.user if self.type == "im" else user not in self.absent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,19 +11,20 @@ from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, Fate, FaultPlan
 from adapters.loopback.feed import Feed
 from adapters.loopback.log import CallLog
+from adapters.loopback.mischief import Mischief
 from adapters.loopback.telegram.action import Actions
 from adapters.loopback.telegram.api import BotApi
 from adapters.loopback.telegram.button import Buttons
 from adapters.loopback.telegram.change import Change, ChatAction, StandingChanged, ThreadsChanged
 from adapters.loopback.telegram.command import CommandMenu, Commands
 from adapters.loopback.telegram.delivery import Delivery
-from adapters.loopback.telegram.desk import Desk
+from adapters.loopback.telegram.desk import POLL, Desk
 from adapters.loopback.telegram.entity import Entity
 from adapters.loopback.telegram.gate import Gate
 from adapters.loopback.telegram.history import History
 from adapters.loopback.telegram.limit import Limits
 from adapters.loopback.telegram.message import Author, Draft, Message
-from adapters.loopback.telegram.mischief import ERRORS, Mischief
+from adapters.loopback.telegram.mischief import ERRORS, SPARED
 from adapters.loopback.telegram.roster import Roster
 from adapters.loopback.telegram.server import Server
 from adapters.loopback.telegram.typed import from_pasted, from_typed
@@ -69,7 +70,7 @@ class LoopbackTelegram:
         self._port = port
         self._feed: Feed[Change] = Feed()
         self._faults = FaultPlan()
-        self._mischief: Mischief | None = None
+        self._mischief: Mischief[Message] | None = None
         self._numbers = itertools.count(1)
         self._actions = Actions()
         self._roster = Roster(self.world)
@@ -435,9 +436,11 @@ class LoopbackTelegram:
         self._mischief = Mischief(
             chance=Chance(seed, ERRORS),
             faults=self._faults,
+            spared=SPARED,
+            poll=POLL,
             messages=lambda: self.messages(author="bot"),
             delete=self._history.delete,
-            drop_connections=self.drop_connections,
+            drop=self.drop_connections,
             close_doors=self.close_doors,
         )
 

@@ -1,19 +1,16 @@
 """The wire: HTTP on 127.0.0.1. What a call means is decided elsewhere."""
 
 import asyncio
-import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 
-import anyio
 from aiohttp import web
 
+from adapters.loopback.door import Door, cut
 from adapters.loopback.telegram.answer import Answer
 from adapters.loopback.telegram.argument import Arguments
 from adapters.loopback.telegram.change import Change, ListenersChanged
 from adapters.loopback.telegram.desk import POLL, Desk
-
-HOST = "127.0.0.1"
 
 
 class Server:
@@ -28,17 +25,13 @@ class Server:
         self._desk = desk
         self._tell = tell
         self._polling: set[web.RequestHandler] = set()
-        self._calling: set[web.RequestHandler] = set()
         self._tasks: set[asyncio.Task[Answer]] = set()
-        self._runner: web.AppRunner | None = None
-        self._door: asyncio.Server | None = None
-        self._opening: asyncio.Task[None] | None = None
-        self._port = 0
+        self._door = Door(lambda handler: _Line(handler, self._forget))
 
     @property
     def address(self) -> str:
         """Host and port; port 0 before the start."""
-        return f"{HOST}:{self._port}"
+        return self._door.address
 
     @property
     def listeners(self) -> int:
@@ -50,62 +43,38 @@ class Server:
         app = web.Application(client_max_size=4 * 1024 * 1024)
         app.router.add_route("*", "/bot{token}/{method}", self._call)
         # A poll whose client went away is over, else it would hold the place of the next.
-        self._runner = web.AppRunner(app, shutdown_timeout=1.0, access_log=None, handler_cancellation=True)
-        await self._runner.setup()
-        await self._open(port)
+        runner = web.AppRunner(app, shutdown_timeout=1.0, access_log=None, handler_cancellation=True)
+        await self._door.start(runner, port)
 
     async def stop(self) -> None:
         """Cut what is under way and stop listening."""
-        if self._opening is not None:
-            self._opening.cancel()
-        if self._door is not None:
-            self._door.close()
-        self._cut_all()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        self._cut(self._door.connections)
+        await self._door.stop()
 
     def close_doors(self, seconds: float) -> None:
         """Refuse every connection for so many real seconds, and cut polls and those that nobody uses.
 
         What is under way goes on, on a connection that takes no other call.
         """
-        if self._door is None or self._runner is None:
-            return
-        self._door.close()
-        self._door = None
-        self.drop_connections()
-        self._opening = asyncio.create_task(self._open(self._port, seconds))
+        if self._door.shut(seconds):
+            self.drop_connections()
 
     def drop_connections(self) -> int:
         """Cut every poll, and every connection on which nothing is under way; says how many."""
-        return self._cut_all(but=self._calling)
+        idle = self._door.idle
+        self._cut(idle)
+        return len(idle)
 
-    def _cut_all(self, but: "set[web.RequestHandler] | frozenset[web.RequestHandler]" = frozenset()) -> int:
-        if self._runner is None or self._runner.server is None:
-            return 0
-        cut = [each for each in self._runner.server.connections if each not in but and each.transport is not None]
-        for connection in cut:
+    def _cut(self, connections: Iterable[web.RequestHandler]) -> None:
+        for connection in connections:
             self._forget(connection)
             if connection.transport is not None:
                 connection.transport.abort()
-        return len(cut)
 
     def _forget(self, connection: web.RequestHandler) -> None:
         if connection in self._polling:
             self._polling.discard(connection)
             self._tell(ListenersChanged(count=len(self._polling)))
-
-    async def _open(self, port: int, seconds: float = 0.0) -> None:
-        await anyio.sleep(seconds)
-        assert self._runner is not None  # noqa: S101 - told to the type checker: doors are opened by a server that runs
-        assert self._runner.server is not None  # noqa: S101 - as above
-        listener = socket.create_server((HOST, port), backlog=128)
-        self._port = listener.getsockname()[1]
-        server = self._runner.server
-        self._door = await asyncio.get_running_loop().create_server(
-            lambda: _Line(server(), self._forget), sock=listener
-        )
 
     async def _call(self, request: web.Request) -> web.Response:
         arguments = await _read_arguments(request)
@@ -117,24 +86,17 @@ class Server:
         else:
             answer = await self._finish(request, method, token, arguments)
         if answer.status == 0:
-            if request.transport is not None:
-                request.transport.abort()
+            cut(request)
             return web.Response()
-        response = web.json_response(answer.body, status=answer.status)
-        if self._door is None:
-            response.force_close()
-        return response
+        return self._door.last(web.json_response(answer.body, status=answer.status))
 
     async def _finish(self, request: web.Request, method: str, token: str, arguments: Arguments) -> Answer:
         """Answer a call, and bring it to its end also if the caller goes away."""
         task = asyncio.create_task(self._desk.call(method, token, arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self._calling.add(request.protocol)
-        try:
+        with self._door.busy(request):
             return await asyncio.shield(task)
-        finally:
-            self._calling.discard(request.protocol)
 
 
 class _Line(asyncio.Protocol):

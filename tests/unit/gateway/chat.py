@@ -12,6 +12,7 @@ from gateway.adapter import Adapter, Budget, Capabilities, Receive
 from gateway.address import Address
 from gateway.inbound import Command, CommandReceived, Inbound, MessageDeleted, MessageEdited, MessageReceived
 from gateway.operation import (
+    Button,
     DeleteMessage,
     EditMessage,
     MarkWaiting,
@@ -24,6 +25,7 @@ from gateway.operation import (
     Said,
     ShowTyping,
     StartStream,
+    TellPrivately,
     ThreadRead,
     UnmarkWaiting,
 )
@@ -35,6 +37,8 @@ MESSAGE = Budget(name="message", scope="message", rate=1 / 1.2, burst=1)
 EDITS = Budget(name="edit", scope="account", rate=0.75, burst=3)
 
 READS = Budget(name="read", scope="account", rate=1000.0, burst=1000)
+PRIVATE = Budget(name="private", scope="account", rate=1000.0, burst=1000)
+MARK = Budget(name="mark", scope="account", rate=1000.0, burst=1000)
 
 CAPABILITIES = Capabilities(
     surface="edit", unit="cp", bubble=800, post=(CHANNEL, ACCOUNT), edit=(EDITS, MESSAGE), read=(READS,)
@@ -94,6 +98,7 @@ class Posted:
     text: str
     nonce: str = ""
     edits: int = 0
+    buttons: tuple[Button, ...] = ()
     deleted: bool = False
 
 
@@ -159,11 +164,12 @@ class Chat:
     def _show(self, operation: Operation) -> Outcome:
         match operation:
             case PostMessage() | StartStream():
-                self.messages.append(Posted(operation.address, operation.text, operation.nonce))
+                buttons = operation.buttons if isinstance(operation, PostMessage) else ()
+                self.messages.append(Posted(operation.address, operation.text, operation.nonce, buttons=buttons))
                 return Performed(message_id=str(len(self.messages) - 1))
             case EditMessage():
                 posted = self.messages[int(operation.message_id)]
-                posted.text, posted.edits = operation.text, posted.edits + 1
+                posted.text, posted.edits, posted.buttons = operation.text, posted.edits + 1, operation.buttons
             case DeleteMessage():
                 self.messages[int(operation.message_id)].deleted = True
             case ReadThread():
@@ -172,7 +178,7 @@ class Chat:
                 self.marked.add(operation.message_id)
             case UnmarkWaiting():
                 self.marked.discard(operation.message_id)
-            case ShowTyping():
+            case ShowTyping() | TellPrivately():
                 return Performed(message_id="")
             case _:
                 msg = f"no chat of this kind does {operation}"

@@ -3,8 +3,7 @@
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 import anyio
 from anyio.abc import TaskGroup
@@ -15,7 +14,7 @@ from gateway.address import Address
 from gateway.conversation import Conversations, RunEnded
 from gateway.delivery import Delivery
 from gateway.error import StoreError
-from gateway.event import Envelope
+from gateway.event import Envelope, Usage
 from gateway.history import Asked
 from gateway.inbound import CommandReceived, Inbound, MessageReceived
 from gateway.operation import Operation, Outcome, Unknown
@@ -162,6 +161,16 @@ class House:
     link: Link
     events: dict[str, list[Envelope]] = field(default_factory=dict[str, list[Envelope]])
     ended: list[RunEnded] = field(default_factory=list[RunEnded])
+    approvers: set[str] = field(default_factory=set[str])
+
+    def approver(self, _platform: str, user: str) -> bool:
+        """Whether the configuration lets somebody decide for others."""
+        return user in self.approvers
+
+    async def owned(self, address: Address) -> bool:
+        """Whether a process works in a conversation."""
+        ((owner,),) = await self.query("select owner from gw_conv where id = $1", address.key)
+        return owner is not None
 
     async def receive(self, inbound: Inbound) -> None:
         """What a platform does with what arrives: stored first, and then told."""
@@ -180,7 +189,14 @@ class House:
         await self.store.claim(9)
         work = await self.store.load(address.key)
         assert work is not None
-        return [history.from_json(entry) for entry in work.history]
+        return [_plain(history.from_json(entry)) for entry in work.history]
+
+
+def _plain(entry: history.Entry) -> history.Entry:
+    """The entry without what the model was billed for it, and why it stopped: that is the agent's business."""
+    if isinstance(entry, history.Answered):
+        return replace(entry, usage=Usage(), stop_reason="end")
+    return entry
 
 
 @asynccontextmanager
@@ -219,7 +235,7 @@ async def house(
             platforms={"chat": platform(link)} if platforms is None else platforms,
             admits=admits,
             watch=watch,
-            terms=terms or Terms(files=Path("nowhere")),
+            terms=terms or Terms(),
             limit=limit,
         )
         rooms = House(kept, store, chat, conversations, link)

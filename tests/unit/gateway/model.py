@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from gateway import agent as agents
+from gateway import provider
 from gateway.agent import Agent
 from gateway.event import (
     ContentBlockEnd,
@@ -53,9 +53,9 @@ def whole(text: str, stop_reason: StopReason = "end") -> list[Item]:
     return [*spoken(text), native(text), MessageEnd(message_id="m1", stop_reason=stop_reason, usage=USAGE)]
 
 
-def broken(text: str) -> list[Item]:
-    """An answer that broke off."""
-    error = Error(error_type="overloaded", error_message="529 secret detail", retryable=True)
+def broken(text: str, *, retryable: bool = False) -> list[Item]:
+    """An answer that broke off; where it is ``retryable``, the model may be asked again."""
+    error = Error(error_type="overloaded", error_message="529 secret detail", retryable=retryable)
     return [*(spoken(text) if text else []), error]
 
 
@@ -108,11 +108,11 @@ def agent(
     """Somebody to ask."""
     return Agent(
         id="agent",
-        model=agents.Model(provider=model, name="model-1", max_tokens=100),
+        model=provider.Model(provider=model, name="model-1", max_tokens=100),
         system="Be brief.",
         history_characters=history_characters,
         tools=Toolset(tools={tool.name: tool for tool in tools}),
-        limits=limits or Limits(retries=0),
+        limits=limits or Limits(retries=0, deadline=1_000_000.0),
     )
 
 
@@ -194,19 +194,19 @@ class Fake:
     def input_schema(self) -> JsonObject:
         return {"type": "object"}
 
-    def problem(self, input: JsonObject) -> str | None:
+    def problem(self, input: JsonObject) -> str | None:  # noqa: A002 - the field\'s word
         return "There is too much of it." if "bad" in input else None
 
-    def permits(self, user: User, input: JsonObject) -> bool:
+    def permits(self, user: User, input: JsonObject) -> bool:  # noqa: A002 - the field\'s word
         return "forbidden" not in input
 
-    def concurrency_safe(self, input: JsonObject) -> bool:
+    def concurrency_safe(self, input: JsonObject) -> bool:  # noqa: A002 - the field\'s word
         return self.safe
 
-    def needs_approval(self, user: User, input: JsonObject) -> bool:
+    def needs_approval(self, user: User, input: JsonObject) -> bool:  # noqa: A002 - the field\'s word
         return self.approval
 
-    async def call(self, input: JsonObject, context: Context) -> str:
+    async def call(self, input: JsonObject, context: Context) -> str:  # noqa: A002 - the field\'s word
         self.runs.append((anyio.current_time(), None))
         at = len(self.runs) - 1
         await anyio.sleep(input.get("seconds", self.seconds))

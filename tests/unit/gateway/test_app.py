@@ -19,6 +19,7 @@ from gateway.conversation import RunEnded
 from gateway.error import AdapterError, ConfigurationError, StoreError
 from gateway.event import Envelope
 from gateway.inbound import Command, Ignored, Inbound, MessageEdited, MessageReceived, Ticket
+from gateway.limit import Limits
 from gateway.notice import ENDINGS
 from gateway.operation import Operation, Outcome, RateLimited
 from gateway.store import Person, Store
@@ -80,9 +81,29 @@ def test_a_platform_and_a_model_make_a_gateway(folder: Path) -> None:
     assert [platform.name for platform in parts.platforms] == ["slack"]
     assert parts.platforms[0].allow == Allow(users=frozenset({"U1"}), channels=frozenset({"*"}))
     assert (parts.concurrent_runs, parts.time_scale) == (50, 1.0)
-    assert (parts.agent.id, parts.agent.model, parts.agent.max_tokens) == ("dragoman", "s", 10)
+    assert (parts.agent.id, parts.agent.model.name, parts.agent.model.max_tokens) == ("dragoman", "s", 10)
     assert parts.agent.history_characters == 200_000
     assert parts.agent.system.startswith("You are an assistant")
+
+
+def test_tools_roles_limits_and_a_fallback_are_parts_of_it(folder: Path) -> None:
+    tables = "[tools]\nenable = ['clock']\n[roles]\nadmins = ['slack:U1']\n"
+    tables += "[approvals]\napprovers = ['admins']\ntimeout = 60\n"
+    limits = "[agent]\nturns = 2\ntokens = 3\ndeadline = 4\nretries = 0\n"
+    fallback = scripted(folder).replace("[model]", "[fallback]").replace("'s'", "'other'")
+    parts = assemble(written(folder, SLACK + tables + limits + scripted(folder) + fallback))
+    assert [*parts.agent.tools.tools] == ["clock"]
+    assert parts.terms.roles.is_approver("slack", "U1")
+    assert parts.terms.patience == 60
+    assert parts.agent.limits == Limits(turns=2, tokens=3, deadline=4, retries=0)
+    assert parts.agent.fallback is not None
+    assert (parts.agent.model.name, parts.agent.fallback.name, parts.agent.fallback.max_tokens) == ("s", "other", 10)
+
+
+def test_what_is_built_in_has_no_fallback_and_ends_no_run_early(folder: Path) -> None:
+    parts = assemble(written(folder, SLACK + scripted(folder)))
+    assert (parts.agent.fallback, parts.terms.patience, parts.agent.limits) == (None, None, Limits())
+    assert sorted(parts.agent.tools.tools) == ["clock", "notes", "read_output", "read_url"]
 
 
 def test_without_a_platform_the_file_that_lacks_it_is_named(folder: Path) -> None:
@@ -104,6 +125,11 @@ def test_without_any_file_nobody_is_sent_to_mend_the_built_in_one(folder: Path) 
         ("[model]\nprovider = 'antropic'\n", ":5: provider in [model] must be one of anthropic_messages, scripted"),
         ("[store]\nkind = 'mailbox'\n", ":5: kind in [store] must be one of sqlite, not 'mailbox'"),
         ("[store]\npath = 'x'\n", ":4: [store] needs the key 'kind'"),
+        ("[fallback]\nprovider = 'x'\n", ":5: provider in [fallback] must be one of anthropic_messages, scripted"),
+        ("[fallback]\nname = 'x'\n", ":4: [fallback] needs the key 'provider'"),
+        ("[approvals]\napprovers = ['telegram:@ann']\n", ":5: 'telegram:@ann' in approvers is no id"),
+        ("[roles]\na = ['loopback:1']\n", ":5: 'loopback:1' in a is on no platform: there is no 'loopback'"),
+        ("[agent]\nturns = 0\n", ":5: turns in [agent]"),
         ("[slak]\n", ":4: unknown table [slak], did you mean 'slack'?"),
         ("[loopback]\n", ":4: unknown table [loopback]"),
         ("[pacing]\ntime_scale = 0\n", ":5: time_scale in [pacing]"),

@@ -26,14 +26,14 @@ from gateway.operation import (
 )
 from gateway.provider import UserMessage
 from gateway.stores.sqlite import MemoryDatabase
-from tests.unit.gateway.chat import CAPABILITIES, Chat, command, deleted, edited, message, place
+from tests.unit.gateway.chat import CAPABILITIES, MARK, Chat, command, deleted, edited, message, place
 from tests.unit.gateway.house import finish, house, kill
 from tests.unit.gateway.model import Bug, Model, whole
 
 pytestmark = pytest.mark.virtual_time
 
 READS = replace(CAPABILITIES, reconciliation="read")
-MARKS = replace(READS, marks=True)
+MARKS = replace(READS, mark=(MARK,))
 THREAD = place("C1", "T1")
 SLOW = [whole("A long answer.")]
 

@@ -48,7 +48,7 @@ from gateway.reply import Reply
 from gateway.stores.mailbox import DEDUPE_SECONDS, Mailbox
 from gateway.stores.sqlite import MemoryDatabase, Settings, create
 from tests.cases import case
-from tests.unit.gateway.chat import CAPABILITIES, Chat, command, edited, message, place, platform
+from tests.unit.gateway.chat import CAPABILITIES, MARK, Chat, command, edited, message, place, platform
 from tests.unit.gateway.house import asked, finish, house, kill
 from tests.unit.gateway.model import Model, native, whole
 
@@ -481,7 +481,7 @@ async def test_o07_the_order_of_arrival_is_fixed_before_anything_waits_and_other
 async def test_o08_what_is_said_while_the_bot_is_busy_is_answered_in_order_however_that_ends() -> None:
     assert case("O08")["input"]["steps"][0] == "A starts (600 s)"
     model = Model([whole("long " * 150), whole("To B."), whole("To C.")], pace=1.0)
-    chat = Chat(latency=0.0, capabilities=replace(READS, marks=True))
+    chat = Chat(latency=0.0, capabilities=replace(READS, mark=(MARK,)))
     async with house(model, chat) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
         await rooms.receive(message("A"))

@@ -12,14 +12,17 @@ from gateway.inbound import Command, Quotation, Ticket
 from gateway.notice import ENDINGS, LEFT_OUT
 from gateway.operation import EditMessage, PostMessage, RateLimited, ReadThread, ShowTyping
 from gateway.provider import UserMessage
-from tests.unit.gateway.chat import CAPABILITIES, Chat, Posted, command, message, place
+from tests.unit.gateway.chat import CAPABILITIES, MARK, Chat, Posted, command, message, place
 from tests.unit.gateway.house import finish, house
 from tests.unit.gateway.model import Model, whole
 
 pytestmark = pytest.mark.virtual_time
 
 TYPES = replace(
-    CAPABILITIES, typing_every=4.5, typing=(Budget(name="typing", scope="channel", rate=1.0, burst=1),), marks=True
+    CAPABILITIES,
+    typing_every=4.5,
+    typing=(Budget(name="typing", scope="channel", rate=1.0, burst=1),),
+    mark=(MARK,),
 )
 
 

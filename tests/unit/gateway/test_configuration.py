@@ -25,6 +25,10 @@ system_prompt = 'prompts/system.md'
 concurrent_runs = 50
 history_characters = 1000
 pairing = true
+turns = 40
+tokens = 1000
+deadline = 1800
+retries = 3
 
 [pacing]
 time_scale = 1.0
@@ -57,7 +61,15 @@ def test_without_a_file_everything_is_built_in() -> None:
 def test_a_key_that_is_not_written_is_the_built_in_one() -> None:
     mine = configuration("\n[agent]\nconcurrent_runs = 5\n")
     assert mine.read("agent", AgentSettings) == AgentSettings(
-        id="built-in", system_prompt="prompts/system.md", concurrent_runs=5, history_characters=1000, pairing=True
+        id="built-in",
+        system_prompt="prompts/system.md",
+        concurrent_runs=5,
+        history_characters=1000,
+        pairing=True,
+        turns=40,
+        tokens=1000,
+        deadline=1800,
+        retries=3,
     )
     assert mine.value("agent", "id") == "built-in"
     assert mine.place("agent", "concurrent_runs") == "my/own.toml:3"
@@ -76,7 +88,7 @@ class Model:
 
 
 def test_a_table_whose_keys_belong_together_is_taken_whole() -> None:
-    assert {"model", "store"} == WHOLE
+    assert {"model", "fallback", "store"} == WHOLE
     assert configuration("[agent]").read("model", Model) == Model(name="built-in", limit=5)
     mine = configuration("\n[model]\nname = 'mine'\n")
     assert mine.value("model", "limit") is None

@@ -26,6 +26,7 @@ from gateway.provider import AssistantMessage, Item, UserMessage
 from gateway.reply import DOUBTS, Reply
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
+from gateway.terms import Terms
 from tests.unit.gateway.chat import CAPABILITIES, Chat, command, message, place, platform
 from tests.unit.gateway.house import House, admits, asked, finish, house, kill
 from tests.unit.gateway.model import Bug, Model, agent, broken, native, spoken, whole
@@ -340,7 +341,10 @@ async def test_a_reply_that_may_not_be_shown_stops_the_model() -> None:
         assert (ended.reason, ended.failure) == ("error", "is_archived")
         check_run([envelope.event for envelope in rooms.events[ended.run_id]])
         assert model.open == 0
-        assert await rooms.said(place()) == [asked("Hi!")]
+        first, half, unseen = await rooms.said(place())
+        assert (first, unseen) == (asked("Hi!"), Unseen())
+        assert isinstance(half, Answered)
+        assert half.reason == "error"
 
 
 async def test_an_answer_whose_post_stays_in_doubt_is_given_up_and_not_remembered() -> None:
@@ -424,6 +428,7 @@ async def test_messages_that_waited_for_their_platform_are_answered_however_ofte
                 platforms=platforms,
                 admits=admits,
                 watch=lambda _: None,
+                terms=Terms(),
                 limit=1,
             )
             async with anyio.create_task_group() as tasks:

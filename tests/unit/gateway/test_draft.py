@@ -51,26 +51,22 @@ def test_a_further_draft_begins_at_its_own_beginning() -> None:
 
 def test_words_that_are_taken_back_leave_nothing() -> None:
     draft = Draft(0, EDIT)
-    draft.feed("One.")
+    draft.feed("Void. ")
     draft.flush()
-    draft.keep()
     draft.feed("Void")
     draft.rewind()
-    assert (draft.length, draft.waits, draft.preview()) == (4, False, "")
+    assert (draft.length, draft.waits, draft.preview()) == (0, False, "")
     pieces = [*draft.feed("Two."), *draft.flush()]
-    assert [(piece.text, piece.start, piece.end) for piece in pieces] == [("Two.", 4, 8)]
+    assert [(piece.text, piece.start, piece.end) for piece in pieces] == [("Two.", 0, 4)]
 
 
-def test_white_space_before_what_is_taken_back_is_of_the_next_piece() -> None:
-    draft = Draft(0, EDIT)
-    draft.feed("\n\n")
-    draft.flush()
-    draft.keep()
-    (void,) = [*draft.feed("Void"), *draft.flush()]
-    assert void.start >= draft.kept, "it is among what is taken back"
+def test_what_was_fixed_of_words_that_are_taken_back_may_come_out_again() -> None:
+    first = Draft(0, EDIT)
+    (piece,) = [*first.feed("One."), *first.flush()]
+    draft = Draft(0, EDIT, [line(piece, 0)])
+    assert [*draft.feed("One."), *draft.flush()] == []
     draft.rewind()
-    pieces = [*draft.feed("Two."), *draft.flush()]
-    assert [(piece.source, piece.start, piece.end) for piece in pieces] == [("\n\nTwo.", 0, 6)]
+    assert [*draft.feed("One."), *draft.flush()] == [piece]
 
 
 def test_a_piece_is_cut_into_smaller_ones_of_which_the_last_stands_for_all() -> None:

@@ -11,7 +11,7 @@ LINE = Line(number=0, draft=0, state="sealed", kind="text", text="One.", source=
 
 
 def test_a_line_is_read_as_it_was_written() -> None:
-    for line in (LINE, replace(LINE, late=True)):
+    for line in (LINE, replace(LINE, late=True), replace(LINE, kind="activity", board=("u1", "u2"), ordinary=True)):
         assert journal.from_json(journal.to_json(line)) == line
 
 

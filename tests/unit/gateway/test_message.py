@@ -9,6 +9,7 @@ from gateway.draft import Piece
 from gateway.message import PLACEHOLDER, WHOLE, Message, Standing
 from gateway.operation import (
     AppendText,
+    Button,
     DeleteMessage,
     EditMessage,
     FinishStream,
@@ -125,3 +126,45 @@ def test_a_stream_that_was_not_heard_of_is_begun_once_more_where_a_nonce_is_show
     assert message.show("```python\nx = 1", whole=False) == begun
     message.settle(begun, Performed(message_id="m1"))
     assert message.show("```python\nx = 1", whole=False) == AppendText(address=ADDRESS, message_id="m1", text="\nx = 1")
+
+
+YES = (Button(label="Yes", data="yes"),)
+
+
+def test_buttons_go_with_its_text_and_are_gone_with_the_next_edit_that_has_none() -> None:
+    message = message_on()
+    posted = message.show("Well?", whole=True, buttons=YES)
+    assert posted is not None
+    assert posted == PostMessage(address=ADDRESS, text="Well?", nonce=journal.nonce("s", 3, 1), buttons=YES)
+    message.settle(posted, Performed(message_id="m1"))
+    assert message.shows("Well?", YES)
+    assert not message.shows("Well?")
+    assert message.show("Well?", whole=True, buttons=YES) is None
+    assert message.show("Well?", whole=True) == EditMessage(address=ADDRESS, message_id="m1", text="Well?")
+
+
+def test_a_post_with_buttons_is_looked_for_with_the_same_ones() -> None:
+    message = message_on(replace(EDIT, reconciliation="nonce"))
+    posted = message.show("Well?", whole=True, buttons=YES)
+    assert posted is not None
+    message.settle(posted, LOST)
+    assert message.show("Other", whole=True) == posted
+
+
+def test_what_goes_once_more_has_its_buttons() -> None:
+    message = message_on()
+    posted = message.show("Well?", whole=True, buttons=YES)
+    assert posted is not None
+    message.settle(posted, Performed(message_id="m1"))
+    assert message.repeat() == EditMessage(address=ADDRESS, message_id="m1", text="Well?", buttons=YES)
+
+
+def test_after_a_restart_an_ordinary_message_is_known_from_a_stream() -> None:
+    streams = replace(EDIT, surface="append", reconciliation="nonce")
+    place = Place(address=ADDRESS, capabilities=streams, seed="s")
+    for ordinary in (True, False):
+        before = Message(place=place, number=3, tries=1)
+        before.streams = not ordinary
+        before.standing = Standing.UNHEARD
+        message = Message.restored(before.line(Piece(kind="approval", draft=0, board=("a",)), "open"), place)
+        assert isinstance(message.show("Well?", whole=True), PostMessage if ordinary else StartStream)

@@ -166,7 +166,7 @@ def goes(pacer: Pacer, candidate: Candidate, now: float) -> bool:
 def test_what_the_platform_says_to_be_left_is_what_goes_until_its_window_ends() -> None:
     pacer, candidate = Pacer(), SENDS
     assert goes(pacer, candidate, 0.0)
-    pacer.landed(candidate, 0.1, Quota(limit=5, remaining=4, seconds=4.9))
+    pacer.landed(candidate, 0.1, Quota(remaining=4, seconds=4.9))
     assert [goes(pacer, candidate, 0.2) for _ in range(5)] == [True] * 4 + [False]
     assert pacer.choose([candidate], 1.0)[1] == pytest.approx(4.0)  # pyright: ignore[reportUnknownMemberType]  # untyped
     assert [goes(pacer, candidate, 5.01) for _ in range(3)] == [True, True, False]
@@ -176,14 +176,14 @@ def test_what_is_on_its_way_is_counted_beside_what_the_platform_says() -> None:
     pacer, candidate = Pacer(), SENDS
     assert goes(pacer, candidate, 0.0)
     assert goes(pacer, candidate, 0.0)
-    pacer.landed(candidate, 0.1, Quota(limit=5, remaining=4, seconds=4.9))
+    pacer.landed(candidate, 0.1, Quota(remaining=4, seconds=4.9))
     assert [goes(pacer, candidate, 0.2) for _ in range(4)] == [True] * 3 + [False]
 
 
 def test_nothing_left_waits_for_the_end_of_the_window() -> None:
     pacer, candidate = Pacer(), SENDS
     assert goes(pacer, candidate, 0.0)
-    pacer.landed(candidate, 0.1, Quota(limit=1, remaining=0, seconds=3.0))
+    pacer.landed(candidate, 0.1, Quota(remaining=0, seconds=3.0))
     assert not goes(pacer, candidate, 3.0)
     assert goes(pacer, candidate, 3.2)
 
@@ -194,7 +194,7 @@ def test_a_refusal_outlasts_what_is_said_to_be_left() -> None:
     assert goes(pacer, candidate, 0.0)
     pacer.park(candidate, 0.1, 60.0)
     pacer.landed(candidate, 0.1)
-    pacer.landed(candidate, 0.2, Quota(limit=5, remaining=3, seconds=90.0))
+    pacer.landed(candidate, 0.2, Quota(remaining=3, seconds=90.0))
     assert not goes(pacer, candidate, 59.0)
     assert goes(pacer, candidate, 60.2)
 

@@ -92,3 +92,19 @@ def test_messages_that_may_be_there_take_the_room_of_others() -> None:
     room.admit(pieces("a", "b", "c"))
     assert room.spend(3) == 2
     assert Room(ANY_NUMBER).spend(9) == 0
+
+
+def test_what_belongs_together_gets_room_for_all_of_it_and_one_message_behind_or_none() -> None:
+    room = Room(THREE)
+    assert not room.take(3)
+    assert room.take(2)
+    assert not room.take(1)
+    assert room.admit(pieces("a")) == []
+    assert texts(room.close()[0]) == ["a"]
+    assert Room(ANY_NUMBER).take(1_000)
+
+
+def test_nothing_more_is_taken_once_the_last_message_is_spoken_for() -> None:
+    room = Room(THREE)
+    room.admit(pieces("a", "b", "c"))
+    assert not room.take(1)

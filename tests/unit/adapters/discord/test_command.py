@@ -1,10 +1,12 @@
 import copy
 import json
+from itertools import pairwise
 from typing import Any
 
+import anyio
 import pytest
 
-from adapters.discord.command import COMMANDS, register
+from adapters.discord.command import COMMANDS, PAUSES, register, register_yet
 from adapters.discord.outcome import Answer, NoAnswer
 from adapters.discord.render import Call
 
@@ -66,6 +68,24 @@ async def test_a_failure_is_logged_and_ends_nothing(
 ) -> None:
     await register(Discord([], answer).ask, "900")
     assert why in caplog.text
+
+
+async def test_what_fails_for_the_moment_is_tried_ever_more_seldom_and_no_sooner_than_is_told() -> None:
+    answers = [NoAnswer(sent=False, reason="ConnectError"), Answer(status=429, body={"retry_after": 40.0})]
+    answers += [Answer(status=500)] * 4
+    times: list[float] = []
+
+    async def ask(_: Call) -> Answer | NoAnswer:
+        times.append(anyio.current_time())
+        return answers.pop(0) if answers else Answer(status=200, body=registered())
+
+    began = anyio.current_time()
+    await register_yet(ask, "900", 7.0)
+    assert [round(after - before) for before, after in pairwise([began, *times])] == [7, 15, 60, 300, *PAUSES[-1:] * 3]
+
+
+async def test_where_discord_says_no_it_is_not_tried_again() -> None:
+    assert await register(Discord([], Answer(status=400, body={"code": 50035})).ask, "900") is None
 
 
 def test_the_commands_are_within_what_discord_takes() -> None:

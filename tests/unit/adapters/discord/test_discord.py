@@ -62,7 +62,7 @@ def test_what_is_no_id_of_discords_is_said_at_start() -> None:
 def test_the_capabilities_are_the_settings() -> None:
     capabilities = create(Settings(surface="post", bubble=900)).capabilities
     assert (capabilities.surface, capabilities.unit, capabilities.bubble) == ("post", "cp", 900)
-    assert (capabilities.reconciliation, capabilities.marks, capabilities.typing_every) == ("nonce", True, 8.0)
+    assert (capabilities.reconciliation, bool(capabilities.mark), capabilities.typing_every) == ("nonce", True, 8.0)
     assert (capabilities.read, capabilities.append, capabilities.messages) == ((), (), None)
     assert (capabilities.buttons, capabilities.whispers, len(capabilities.private)) == (True, False, 1)
     assert capabilities.fits is not None
@@ -73,7 +73,7 @@ def test_the_capabilities_are_the_settings() -> None:
 def test_a_guest_has_six_long_messages_and_no_way_to_ask() -> None:
     guest = create(Settings()).capabilities.guest
     assert guest is not None
-    assert (guest.bubble, guest.messages, guest.reconciliation, guest.marks) == (1_950, 6, "none", False)
+    assert (guest.bubble, guest.messages, guest.reconciliation, guest.mark) == (1_950, 6, "none", ())
     assert (guest.typing, guest.typing_every, guest.mark, guest.guest) == ((), None, (), None)
     assert guest.fits is not None
     assert guest.fits("*a* " * 100 + "x" * 1_550)

@@ -37,7 +37,7 @@ MARK = MarkWaiting(address=CHANNEL, message_id="5")
 UNMARK = UnmarkWaiting(address=CHANNEL, message_id="5")
 TYPING = ShowTyping(address=CHANNEL)
 TELL = TellPrivately(address=CHANNEL, user="20", text="no", press="600")
-HEADERS = {"x-ratelimit-limit": "5", "x-ratelimit-remaining": "3", "x-ratelimit-reset-after": "1.25"}
+HEADERS = {"x-ratelimit-remaining": "3", "x-ratelimit-reset-after": "1.25"}
 
 
 def said(code: int, status: int = 400, operation: Rendered = POST, **more: object) -> Outcome:
@@ -59,7 +59,7 @@ def test_a_post_without_an_id_is_not_taken_for_done() -> None:
 
 def test_the_headers_say_what_is_left() -> None:
     done = outcome(Answer(status=204, headers=HEADERS), DELETE)
-    assert done == Performed(message_id="5", quota=Quota(limit=5, remaining=3, seconds=1.25))
+    assert done == Performed(message_id="5", quota=Quota(remaining=3, seconds=1.25))
 
 
 @pytest.mark.parametrize("strange", ["", "soon", "-1", "nan", "inf"])

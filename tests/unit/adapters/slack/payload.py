@@ -56,3 +56,26 @@ def _hidden(subtype: str, before: dict[str, Any]) -> dict[str, Any]:
 def body(event: object, event_id: object = "Ev1") -> dict[str, Any]:
     """What comes through the socket."""
     return {"type": "event_callback", "team_id": "T1", "api_app_id": "A1", "event_id": event_id, "event": event}
+
+
+def pressed(**changes: object) -> dict[str, Any]:
+    """The press of a button of ours, in a thread of a channel."""
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1", "team_id": "T1"},
+        "api_app_id": "A1",
+        "team": {"id": "T1"},
+        "channel": {"id": "C1", "name": "general"},
+        "container": {"type": "message", "message_ts": "18.2", "channel_id": "C1", "thread_ts": "17.1"},
+        "trigger_id": "19.3.19",
+        "message": {"type": "message", "user": "UBOT", "bot_id": "B1", "ts": "18.2", "thread_ts": "17.1"},
+        "actions": [
+            {
+                "type": "button",
+                "action_id": "dragoman:0",
+                "block_id": "x",
+                "value": "deny:abcdefg2",
+                "action_ts": "19.3",
+            }
+        ],
+    } | changes

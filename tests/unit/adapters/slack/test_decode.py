@@ -379,7 +379,7 @@ def test_a_command_has_the_ids_and_the_place_of_its_message() -> None:
     assert threaded.address.thread == "16.5"
 
 
-@pytest.mark.parametrize("word", ["new", "stop", "status", "help"])
+@pytest.mark.parametrize("word", ["new", "stop", "status", "help", "approve", "deny", "approvals"])
 @pytest.mark.parametrize("shape", ["{}", " {}  ", "\n{}.", "{}!", "{}! "])
 def test_each_command_is_known_however_it_is_typed(word: str, shape: str) -> None:
     for typed in (word, word.upper(), word.title()):
@@ -432,3 +432,25 @@ def test_an_edit_into_a_command_stays_an_edit() -> None:
     inbound = decode(body(changed(direct(), text="!stop")), ME)
     assert isinstance(inbound, MessageEdited)
     assert inbound.message.text == "!stop"
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("approve abcdefg2", ("approve", "abcdefg2")),
+        ("DENY ABCDEFG2.", ("deny", "abcdefg2")),
+        ("approve always abcdefg2", ("approve", "always abcdefg2")),
+        ("revoke Read_URL", ("revoke", "Read_URL")),
+    ],
+)
+def test_a_command_has_what_stands_behind_it(typed: str, expected: tuple[str, str]) -> None:
+    for event in (mention(text=f"<@UBOT> {typed}"), direct(text=f"!{typed}"), direct(text=f"<@UBOT> {typed}")):
+        inbound = decode(body(event), ME)
+        assert isinstance(inbound, CommandReceived)
+        assert (inbound.command, inbound.argument) == expected
+
+
+@pytest.mark.parametrize("sent", ["approve the plan please", "deny it", "approve abcdefg2 now", "revoke a b"])
+def test_what_only_begins_like_a_decision_is_a_message(sent: str) -> None:
+    assert received(mention(text=f"<@UBOT> {sent}")).text == sent
+    assert received(direct(text=f"!{sent}")).text == f"!{sent}"

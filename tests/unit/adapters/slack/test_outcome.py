@@ -17,6 +17,7 @@ from gateway.operation import (
     PostMessage,
     RateLimited,
     ReadThread,
+    TellPrivately,
     ThreadRead,
     TooLong,
     Unknown,
@@ -32,7 +33,8 @@ DELETE = DeleteMessage(address=CHANNEL, message_id="17.1")
 MARK = MarkWaiting(address=CHANNEL, message_id="slack:T1:C1:17.1")
 UNMARK = UnmarkWaiting(address=CHANNEL, message_id="slack:T1:C1:17.1")
 READ = ReadThread(address=CHANNEL)
-ALL: tuple[Rendered | ReadThread, ...] = (POST, EDIT, DELETE, MARK, UNMARK, READ)
+TELL = TellPrivately(address=CHANNEL, user="U1", text="hi", press="19.3")
+ALL: tuple[Rendered | ReadThread, ...] = (POST, EDIT, DELETE, MARK, UNMARK, READ, TELL)
 
 
 def answer(error: str | None, *, status: int = 200, retry_after: str | None = None) -> Answer:
@@ -214,3 +216,14 @@ def test_a_rate_limit_is_one_whatever_was_asked() -> None:
     for operation in ALL:
         limited = answer("ratelimited", status=429, retry_after="9")
         assert refusal(limited, operation) == RateLimited(retry_after=9)
+
+
+def test_a_private_word_is_performed_by_the_name_that_slack_gives_it() -> None:
+    assert outcome(Answer(status=200, body={"ok": True, "message_ts": "17.1"}), TELL) == Performed(message_id="17.1")
+
+
+@pytest.mark.parametrize("error", ["user_not_in_channel", "invalid_blocks", "channel_not_found"])
+def test_a_private_word_that_is_not_taken_is_forbidden(error: str) -> None:
+    refused = said(error, operation=TELL)
+    assert isinstance(refused, Forbidden)
+    assert error in refused.reason

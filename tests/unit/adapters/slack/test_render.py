@@ -1,9 +1,19 @@
+from typing import Any
+
 import pytest
 
-from adapters.slack.entity import escape
+from adapters.slack.entity import escape, unescape
 from adapters.slack.render import INERT, inert, render, undo
 from gateway.address import Address
-from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, UnmarkWaiting
+from gateway.operation import (
+    Button,
+    DeleteMessage,
+    EditMessage,
+    MarkWaiting,
+    PostMessage,
+    TellPrivately,
+    UnmarkWaiting,
+)
 from tests.cases import case
 
 CHANNEL = Address(platform="slack", account="T1", channel="C1")
@@ -128,3 +138,105 @@ def test_r12_text_is_escaped_once_and_markdown_not_at_all() -> None:
     for kind, needle in recorded["assert"]:
         assert (needle in plain) is (kind == "contains")
     assert render(PostMessage(address=CHANNEL, text=source)).arguments["markdown_text"] == source
+
+
+BUTTONS = (
+    Button(label="Allow", data="approve:abcdefg2", style="go"),
+    Button(label="Always here", data="always:abcdefg2"),
+    Button(label="Deny", data="deny:abcdefg2", style="stop"),
+)
+
+
+def blocks_of(operation: PostMessage | EditMessage) -> Any:
+    return render(operation).arguments["blocks"]
+
+
+def test_buttons_stand_in_a_row_below_the_markdown() -> None:
+    call = render(PostMessage(address=THREAD, text="**May I** <!here>?", buttons=BUTTONS))
+    assert call.method == "chat.postMessage"
+    assert call.arguments == {
+        "channel": "C1",
+        "thread_ts": "17.1",
+        "text": "**May I** &lt;!here&gt;?",
+        "blocks": [
+            {"type": "markdown", "text": f"**May I** <{INERT}!here>?"},
+            {
+                "type": "actions",
+                "elements": [
+                    {
+                        "type": "button",
+                        "text": {"type": "plain_text", "text": "Allow", "emoji": False},
+                        "action_id": "dragoman:0",
+                        "value": "approve:abcdefg2",
+                        "style": "primary",
+                    },
+                    {
+                        "type": "button",
+                        "text": {"type": "plain_text", "text": "Always here", "emoji": False},
+                        "action_id": "dragoman:1",
+                        "value": "always:abcdefg2",
+                    },
+                    {
+                        "type": "button",
+                        "text": {"type": "plain_text", "text": "Deny", "emoji": False},
+                        "action_id": "dragoman:2",
+                        "value": "deny:abcdefg2",
+                        "style": "danger",
+                    },
+                ],
+            },
+        ],
+        "unfurl_links": False,
+        "unfurl_media": False,
+        "parse": "none",
+        "link_names": False,
+    }
+    edited = render(EditMessage(address=THREAD, message_id="18.2", text="**May I** <!here>?", buttons=BUTTONS))
+    assert edited.arguments["blocks"] == call.arguments["blocks"]
+
+
+def test_text_without_markup_is_plain_text_above_the_buttons() -> None:
+    *above, _ = blocks_of(PostMessage(address=THREAD, text="*a* <@U1> &", markup=False, buttons=BUTTONS))
+    assert above == [{"type": "section", "text": {"type": "plain_text", "text": "*a* <@U1> &", "emoji": False}}]
+
+
+def test_long_plain_text_is_cut_into_sections_where_a_line_ends() -> None:
+    lines = "\n".join(["x" * 99] * 39)
+    *above, _ = blocks_of(PostMessage(address=THREAD, text=lines, markup=False, buttons=BUTTONS))
+    parts = [block["text"]["text"] for block in above]
+    assert "\n".join(parts) == lines
+    assert [len(part) <= 3_000 for part in parts] == [True, True]
+    *above, _ = blocks_of(PostMessage(address=THREAD, text="x" * 4_000, markup=False, buttons=BUTTONS))
+    assert [len(block["text"]["text"]) for block in above] == [3_000, 1_000]
+
+
+def test_an_edit_of_plain_text_takes_the_blocks_away() -> None:
+    arguments = render(EditMessage(address=THREAD, message_id="18.2", text="Done.", markup=False)).arguments
+    assert (arguments["text"], arguments["blocks"]) == ("Done.", [])
+
+
+@pytest.mark.parametrize("text", ["x" * 11_500, "&" * 11_500, "ab<" * 3_000])
+def test_what_a_notification_shows_is_cut_to_what_slack_takes(text: str) -> None:
+    call = render(EditMessage(address=THREAD, message_id="18.2", text=text, buttons=BUTTONS))
+    shown = str(call.arguments["text"])
+    assert call.fits
+    assert 3_990 <= len(shown) <= 4_000
+    assert text.startswith(unescape(shown))
+
+
+def test_a_label_that_is_too_long_is_cut() -> None:
+    (_, row) = blocks_of(PostMessage(address=THREAD, text="a", buttons=(Button(label="x" * 76, data="d"),)))
+    assert row["elements"][0]["text"]["text"] == "x" * 74 + "…"
+
+
+def test_a_private_word_goes_to_one_user_in_the_thread() -> None:
+    call = render(TellPrivately(address=THREAD, user="U2", text="Not **yours**, <@U1>.", press="19.3"))
+    assert call.method == "chat.postEphemeral"
+    assert call.arguments == {
+        "channel": "C1",
+        "thread_ts": "17.1",
+        "user": "U2",
+        "markdown_text": f"Not **yours**, <{INERT}@U1>.",
+        "parse": "none",
+        "link_names": False,
+    }

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from adapters.loopback.slack.limit import LIMITS
 from adapters.slack import CHANNELS, USERS, Settings, allow, create
-from adapters.slack.adapter import DELETE, EDIT, MARK, POST, READ
+from adapters.slack.adapter import DELETE, EDIT, MARK, POST, PRIVATE, READ
 from gateway.access import Allow, warnings
 
 ROOT = Path(__file__).parents[4]
@@ -86,7 +86,7 @@ def test_the_capabilities_are_the_settings() -> None:
         ("conversations", "account"): (45, 5),
         ("reactions", "account"): (18, 5),
     }
-    assert (capabilities.reconciliation, capabilities.marks, capabilities.append) == ("read", True, ())
+    assert (capabilities.reconciliation, bool(capabilities.mark), capabilities.append) == ("read", True, ())
 
 
 def test_the_table_in_the_readme_is_a_configuration() -> None:
@@ -113,6 +113,7 @@ def test_the_manifest_asks_for_what_the_adapter_uses_and_for_no_more() -> None:
     events = {"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"}
     assert items == {"app_mentions:read", "chat:write", "reactions:write"} | reads | events
     assert "  socket_mode_enabled: true" in lines
+    assert lines[lines.index("  interactivity:") + 1] == "    is_enabled: true"
     assert "    messages_tab_read_only_enabled: false" in lines
 
 
@@ -129,6 +130,7 @@ BUDGETS = {
     "chat.postMessage": POST,
     "chat.update": EDIT,
     "chat.delete": DELETE,
+    "chat.postEphemeral": PRIVATE,
     "conversations.replies": READ,
     "conversations.history": READ,
     "reactions.add": MARK,

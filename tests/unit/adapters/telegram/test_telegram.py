@@ -73,7 +73,7 @@ def test_the_capabilities_are_the_settings() -> None:
     capabilities = create(Settings(surface="post", bubble=900, unknown_outcome="skip")).capabilities
     assert (capabilities.surface, capabilities.unit, capabilities.bubble) == ("post", "utf16", 900)
     assert (capabilities.reconciliation, capabilities.unknown_outcome) == ("none", "skip")
-    assert (capabilities.marks, capabilities.read, capabilities.append) == (False, (), ())
+    assert (capabilities.mark, capabilities.read, capabilities.append) == ((), (), ())
     assert (capabilities.post, capabilities.edit, capabilities.delete) == (POST, EDIT, DELETE)
     assert (capabilities.typing, capabilities.typing_every) == (TYPING, 4.5)
     assert (capabilities.buttons, capabilities.whispers, capabilities.private) == (True, False, PRIVATE)

@@ -6,10 +6,11 @@ from adapters.loopback.chance import Chance, Happening, Mishap
 from adapters.loopback.clock import PlatformClock
 from adapters.loopback.discord.history import History
 from adapters.loopback.discord.message import Content, Message
-from adapters.loopback.discord.mischief import SPARED, Mischief
+from adapters.loopback.discord.mischief import SPARED
 from adapters.loopback.discord.route import ROUTES
 from adapters.loopback.discord.snowflake import Snowflakes
 from adapters.loopback.fault import Failure, Fate, FaultPlan
+from adapters.loopback.mischief import Mischief
 
 
 class Fixed(Chance):
@@ -46,13 +47,14 @@ class Discord:
     def drop(self) -> None:
         self.dropped += 1
 
-    def mischief(self, chance: Chance) -> Mischief:
+    def mischief(self, chance: Chance) -> Mischief[Message]:
         return Mischief(
             chance=chance,
             faults=self.faults,
+            spared=SPARED,
             messages=self.messages,
             delete=self.history.delete,
-            drop_sockets=self.drop,
+            drop=self.drop,
             close_doors=self.closed.append,
         )
 

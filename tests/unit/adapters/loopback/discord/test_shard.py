@@ -10,7 +10,7 @@ from adapters.loopback.discord.event import Intent
 from adapters.loopback.discord.gate import Gate
 from adapters.loopback.discord.limit import Limits
 from adapters.loopback.discord.message import Content
-from adapters.loopback.discord.shard import Close, Connection, Frame, Shard
+from adapters.loopback.discord.shard import Close, Connection, Sent, Shard
 from adapters.loopback.discord.stage import Stage
 from adapters.loopback.discord.world import ADA, ADA_DM, BOB, FOREIGN_CHANNEL, GENERAL, World
 from tests.unit.adapters.loopback.discord.caller import HandClock
@@ -24,7 +24,7 @@ class Client:
     """A connection, and what came through it."""
 
     shard: Shard
-    got: list[Frame | Close] = field(default_factory=list[Frame | Close])
+    got: list[Sent | Close] = field(default_factory=list[Sent | Close])
     connection: Connection = field(init=False)
 
     def __post_init__(self) -> None:

@@ -47,7 +47,12 @@ def test_a_post_and_an_update_that_break_a_rule_are_refused(values: dict[str, ob
         {"markdown_text": "b", "text": "", "blocks": []},
         {"blocks": [{"type": "divider"}] * 50},
         {"blocks": '[{"type": "divider"}]'},
-        {"blocks": [{"type": "markdown", "text": "x" * 13_200}]},
+        {
+            "blocks": [
+                {"type": "markdown", "text": "x" * 12_000},
+                {"type": "section", "text": {"type": "mrkdwn", "text": "x" * 1_200}},
+            ]
+        },
         {"attachments": [{"text": "a"}]},
         {"text": "a", "metadata": {"event_type": "x", "event_payload": {}}},
         {"text": "a", "metadata": {}},

@@ -3,9 +3,10 @@ from dataclasses import dataclass, field
 from adapters.loopback.chance import Chance, Happening, Mishap
 from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, Fate, FaultPlan
+from adapters.loopback.mischief import Mischief
 from adapters.loopback.slack.history import History
 from adapters.loopback.slack.message import Content, Message
-from adapters.loopback.slack.mischief import SPARED, Mischief
+from adapters.loopback.slack.mischief import SPARED
 from adapters.loopback.slack.workspace import User
 
 BUSY = Fate(failure=Failure(error="busy"))
@@ -40,13 +41,15 @@ class Slack:
     def drop(self) -> None:
         self.dropped += 1
 
-    def mischief(self, chance: Chance) -> Mischief:
+    def mischief(self, chance: Chance) -> Mischief[Message]:
         return Mischief(
             chance=chance,
             faults=self.faults,
+            spared=SPARED,
+            fate_as=lambda fate: fate,
             messages=self.messages,
             delete=self.history.delete,
-            drop_sockets=self.drop,
+            drop=self.drop,
             close_doors=self.closed.append,
         )
 

@@ -2,14 +2,15 @@ import re
 from pathlib import Path
 
 from adapters.loopback.clock import PlatformClock
-from adapters.loopback.slack import limit, rule
+from adapters.loopback.slack import block_rule, limit, rule
 from adapters.loopback.slack.api import WebApi
 from adapters.loopback.slack.history import History
-from adapters.loopback.slack.rule import RULES, Rule
+from adapters.loopback.slack.rule import Rule
 from adapters.loopback.slack.workspace import Workspace
 
 README = Path(rule.__file__).with_name("README.md")
 TESTS = Path(__file__).parents[4]
+RULES = (*rule.RULES, *block_rule.RULES)
 
 # Each rule and a test that fails without it.
 PROOFS = {
@@ -65,6 +66,20 @@ PROOFS = {
     rule.PINGS: "test_what_slack_resolves_is_found",
     rule.PINGS_IN_CODE: "test_in_code_it_is_reported_as_uncertain",
     rule.PLAIN_PINGS: "test_an_update_that_says_nothing_about_names_is_parsed_as_a_client_does",
+    block_rule.BLOCK_SHAPE: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.BLOCK_ID: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.SECTION_LENGTH: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.MARKDOWN_BLOCKS: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.ACTIONS: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.ACTION_ID: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.BUTTON_TEXT: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.BUTTON_VALUE: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.BUTTON_STYLE: "test_blocks_that_break_a_rule_are_refused",
+    block_rule.BLOCKS_STAY: "test_an_update_leaves_the_blocks_that_it_does_not_name",
+    block_rule.PRESS: "test_a_press_arrives_as_slack_tells_of_it",
+    block_rule.WHISPER_MEMBER: "test_a_private_word_needs_a_reader_who_is_in_the_channel",
+    block_rule.WHISPER_ALONE: "test_a_private_word_is_seen_by_one_and_kept_nowhere",
+    block_rule.WHISPER_THREAD: "test_a_private_word_in_a_thread_without_replies_is_not_seen",
 }
 
 
@@ -88,7 +103,8 @@ def test_every_rule_is_proved_by_a_test_that_exists() -> None:
 
 
 def test_every_rule_of_the_module_is_in_the_table() -> None:
-    assert {id(value) for value in vars(rule).values() if isinstance(value, Rule)} == {id(each) for each in RULES}
+    written = [value for module in (rule, block_rule) for value in vars(module).values() if isinstance(value, Rule)]
+    assert set(map(id, written)) == set(map(id, RULES))
 
 
 def test_the_readme_shows_every_rule_as_it_is() -> None:

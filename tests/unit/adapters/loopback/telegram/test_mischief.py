@@ -3,9 +3,11 @@ from dataclasses import dataclass, field
 from adapters.loopback.chance import Chance, Happening, Mishap
 from adapters.loopback.clock import PlatformClock
 from adapters.loopback.fault import Failure, Fate, FaultPlan
+from adapters.loopback.mischief import Mischief
+from adapters.loopback.telegram.desk import POLL
 from adapters.loopback.telegram.history import History
 from adapters.loopback.telegram.message import Draft, Message
-from adapters.loopback.telegram.mischief import SPARED, Mischief
+from adapters.loopback.telegram.mischief import SPARED
 from adapters.loopback.telegram.typed import from_typed
 from adapters.loopback.telegram.world import ADA, Chat
 
@@ -42,13 +44,15 @@ class Telegram:
     def drop(self) -> None:
         self.dropped += 1
 
-    def mischief(self, chance: Chance) -> Mischief:
+    def mischief(self, chance: Chance) -> Mischief[Message]:
         return Mischief(
             chance=chance,
             faults=self.faults,
+            spared=SPARED,
+            poll=POLL,
             messages=self.messages,
             delete=self.history.delete,
-            drop_connections=self.drop,
+            drop=self.drop,
             close_doors=self.closed.append,
         )
 

@@ -1,0 +1,1 @@
+"""The tools that ship, one file each, loaded by name."""
