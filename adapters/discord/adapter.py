@@ -33,6 +33,7 @@ from gateway.operation import (
     ReadThread,
     ShowTyping,
     StartStream,
+    TellPrivately,
     TooLong,
     UnmarkWaiting,
 )
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from adapters.discord.web import Web
 
 log = logging.getLogger(__name__)
+
+NO_READING = "Discord shows what others said only to bots with the message-content intent"
+NO_STREAMS = "Discord has no streams"
 
 _CANNOT_REPLY = 160002
 _EMPTY = 50006
@@ -112,12 +116,10 @@ class DiscordAdapter:
                 case MarkWaiting() | UnmarkWaiting() | ShowTyping():
                     call = render(operation)
                     return NotModified() if call is None else outcome(await self._ask(call), operation)
-                case ReadThread():
-                    return Forbidden(
-                        reason="Discord shows what others said only to bots with the message-content intent"
-                    )
-                case StartStream() | AppendText() | FinishStream():
-                    return Forbidden(reason="Discord has no streams")
+                case TellPrivately():
+                    return await self._tell(operation)
+                case ReadThread() | StartStream() | AppendText() | FinishStream():
+                    return Forbidden(reason=NO_READING if isinstance(operation, ReadThread) else NO_STREAMS)
         except DragomanError as error:  # there is no token, or none of a bot's
             return Forbidden(reason=str(error))
 
@@ -137,6 +139,17 @@ class DiscordAdapter:
         if isinstance(operation, PostMessage) and operation.answers is not None and _cannot_reply(answer):
             return await self._show(replace(operation, answers=None))
         return _shared(outcome(answer, operation), operation, call)
+
+    async def _tell(self, operation: TellPrivately) -> Outcome:
+        """Say it behind the first answer to what the person did; that one says by itself that we have it."""
+        if operation.ticket is None:
+            reason = "Discord says nothing to one person alone but in answer to what they pressed or commanded"
+            return Forbidden(reason=reason) if operation.press is None else Expired()
+        await self._openings.settled(operation.ticket.opening)
+        call = render(operation)
+        if call is None or not call.text:
+            return Performed(message_id="")
+        return outcome(await self._ask(call), operation) if call.fits else TooLong()
 
     async def _delete(self, operation: DeleteMessage) -> Outcome:
         """Where a ticket is void, its first answer is deleted as an ordinary message, if it is known which it is."""

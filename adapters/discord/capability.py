@@ -30,6 +30,9 @@ TYPING = (Budget(name="typing", scope="thread", rate=0.6, burst=2), EVERYTHING)
 BY_TOKEN = Budget(name="webhook", scope="thread", rate=0.6, burst=2)
 """What goes by an interaction's token. That each has a budget of its own is not used: guests are few."""
 
+PRIVATE = (Budget(name="private", scope="thread", rate=1.0, burst=3),)
+"""What is said to who pressed goes by the press's own token, of which each has a budget; somebody may press often."""
+
 TYPING_EVERY = 8.0
 """Platform seconds; it is seen for ten."""
 
@@ -55,6 +58,8 @@ def capabilities(*, surface: Surface, bubble: int, unknown_outcome: UnknownOutco
         delete=DELETE,
         mark=MARK,
         typing=TYPING,
+        private=PRIVATE,
+        buttons=True,
         fits=partial(fits, limit=bubble),
         reconciliation="nonce",
         nonce_life=NONCE_LIFE,

@@ -31,11 +31,20 @@ _TEXT = {
     "max_length": 6_000,
 }
 
+_WHICH = {"type": 3, "name": "id", "description": "What is asked, if more than one thing is", "max_length": 40}
+"""That it need not be filled in is not said: Discord does not give back what is the default."""
+
+_TOOL = {"type": 3, "name": "tool", "description": "Its name", "required": True, "max_length": 64}
+
 COMMANDS: tuple[Mapping[str, object], ...] = (
     {**_EVERYWHERE, "name": ASK, "description": "Ask the bot", "options": [_TEXT]},
     {**_EVERYWHERE, "name": "new", "description": "Begin anew: what was said here so far is forgotten"},
     {**_EVERYWHERE, "name": "stop", "description": "Stop the answer that is being written"},
     {**_EVERYWHERE, "name": "status", "description": "See what is going on here"},
+    {**_EVERYWHERE, "name": "approve", "description": "Let a tool do what it asks for", "options": [_WHICH]},
+    {**_EVERYWHERE, "name": "deny", "description": "Do not let a tool do what it asks for", "options": [_WHICH]},
+    {**_EVERYWHERE, "name": "approvals", "description": "See what waits for approval, and what is allowed for good"},
+    {**_EVERYWHERE, "name": "revoke", "description": "Allow a tool no more for good", "options": [_TOOL]},
     {**_EVERYWHERE, "name": "help", "description": "See what you can ask for"},
 )
 """In servers and direct messages, for who installed the application for a server or for themselves."""

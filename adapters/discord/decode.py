@@ -6,8 +6,8 @@ Rule 2: a message is for us where it is a direct one, or where it names us or th
 Rule 3: no bot and no webhook is answered, least of all ourselves.
 Rule 4: an edit is one where somebody edited: Discord says ``MESSAGE_UPDATE`` for link previews, too. An edit never
     becomes a command.
-Rule 5: a command that is typed is one word, with nothing beside it but our mention; in a direct message it has ``!``
-    in front, or names us.
+Rule 5: a command that is typed has nothing beside it but our mention and what it is about; in a direct message it has
+    ``!`` in front, or names us.
 Rule 6: a thread belongs to the channel that it hangs on.
 
 Source: https://docs.discord.com/developers/events/gateway-events#messages
@@ -16,20 +16,19 @@ Source: https://docs.discord.com/developers/events/gateway-events#messages
 import hashlib
 import json
 import re
-from typing import cast
 
 from adapters.discord import interaction
 from adapters.discord.directory import Directory
 from adapters.discord.identity import Identity
 from adapters.discord.message import ID, SPOKEN, author, heard, mentions, quotation
+from gateway import command
 from gateway.address import Address
-from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived
 from gateway.payload import Json, items, mapping, words
 
 OURS = "our own message"
 ELSEWHERE = "not addressed to the bot"
 
-_COMMAND = re.compile(r"(new|stop|status|help)[.!]?", re.IGNORECASE | re.ASCII)
 _EVENT = re.compile(r"[A-Z_]{1,60}")
 
 
@@ -173,14 +172,17 @@ def _command(fields: Json, message: MessageReceived, me: Identity) -> CommandRec
         if not (word.startswith("!") or mentions(fields, me)):
             return None
         word = word.removeprefix("!")
-    if (given := _COMMAND.fullmatch(word)) is None:
+        if word[:1].isspace():
+            return None
+    if (given := command.parse(word)) is None:
         return None
     return CommandReceived(
         event_id=message.event_id,
         message_id=message.message_id,
         address=message.address,
         user=message.user,
-        command=cast("Command", given[1].lower()),
+        command=given[0],
+        argument=given[1],
         direct=message.direct,
         space=message.space,
     )

@@ -3,7 +3,8 @@
 Rule 1: a message is kept before the next one is, and asked to be kept again and again while the store refuses it, for
     Discord sends nothing twice.
 Rule 2: an interaction waits behind no message: it is kept as soon as it arrives, and answered when it was kept, for its
-    token dies after three seconds. What was not kept is not answered.
+    token dies after three seconds. What was not kept is not answered; who pressed a button is told by their client that
+    it failed, and may press again.
 Rule 3: our own messages, and those that are not for the bot, leave no trace, nor does their deletion.
 Rule 4: nothing that arrives can end it.
 """
@@ -25,7 +26,7 @@ from adapters.discord.post import Posts
 from adapters.discord.render import EPHEMERAL, Call, callback
 from gateway.adapter import Receive
 from gateway.error import StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageReceived, Ticket
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageReceived, PressReceived, Ticket
 from gateway.payload import Json, items, mapping
 
 if TYPE_CHECKING:
@@ -56,10 +57,13 @@ NOT_ALLOWED = "You may not use this bot here."
 ANSWERED_ALREADY = 40060
 """What is said of a first answer that is there, since it was given before and nobody heard."""
 
-DEFERRED, SAID = 5, 4
-"""The types of a first answer: one that waits for its words, and one that has them."""
+DEFERRED, SAID, TAKEN = 5, 4, 6
+"""The types of a first answer: one that waits for its words, one that has them, and one that shows nothing."""
 
 _MESSAGES = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE"})
+
+Answerable = MessageReceived | CommandReceived | PressReceived
+"""What an interaction can be."""
 
 Ask = Callable[[Call], Awaitable[Answer | NoAnswer]]
 
@@ -205,20 +209,18 @@ class Ingress:
 
     async def _keep_interaction(self, data: object, arrived: float) -> None:
         inbound = decode("INTERACTION_CREATE", data, self._me, self._places)
-        ticket = inbound.ticket if isinstance(inbound, MessageReceived | CommandReceived) else None
+        ticket = inbound.ticket if isinstance(inbound, Answerable) else None
         with nullcontext() if ticket is None else self._openings.underway(ticket.opening):
             try:
                 admitted = await self._receive(inbound)
             except StoreError as error:
                 log.warning("%s was not stored, so it is not answered: %s", inbound.event_id, error)
                 return
-            if ticket is not None and isinstance(inbound, MessageReceived | CommandReceived):
+            if ticket is not None and isinstance(inbound, Answerable):
                 with anyio.CancelScope(shield=True):  # it was stored, so it is answered
                     await self._answer(inbound, ticket, arrived, _first(inbound, admitted=admitted))
 
-    async def _answer(
-        self, inbound: MessageReceived | CommandReceived, ticket: Ticket, arrived: float, first: Mapping[str, object]
-    ) -> None:
+    async def _answer(self, inbound: Answerable, ticket: Ticket, arrived: float, first: Mapping[str, object]) -> None:
         """The first answer; again while there is time and none came."""
         call = callback(ticket.opening[1:], ticket.secret, first)
         with anyio.move_on_after(arrived + DEADLINE - anyio.current_time(), shield=True):
@@ -240,8 +242,10 @@ class Ingress:
             await anyio.sleep(retry_after(answer) if isinstance(answer, Answer) and answer.status == 429 else 0.1)
 
 
-def _first(inbound: MessageReceived | CommandReceived, *, admitted: bool) -> Mapping[str, object]:
-    """What is shown at once: that an answer is being written, or that there will be none."""
+def _first(inbound: Answerable, *, admitted: bool) -> Mapping[str, object]:
+    """What is shown at once: that an answer is being written, or that there will be none; to who pressed, nothing."""
+    if isinstance(inbound, PressReceived):
+        return {"type": TAKEN}
     if not admitted:
         return {"type": SAID, "data": {"content": NOT_ALLOWED, "flags": EPHEMERAL, "allowed_mentions": {"parse": []}}}
     private = {"data": {"flags": EPHEMERAL}} if isinstance(inbound, CommandReceived) else {}

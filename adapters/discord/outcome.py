@@ -25,6 +25,7 @@ from gateway.operation import (
     Quota,
     RateLimited,
     ShowTyping,
+    TellPrivately,
     TooLong,
     Unknown,
     UnmarkWaiting,
@@ -184,6 +185,8 @@ def _done(answer: Answer, operation: Rendered) -> Outcome:
             return Performed(message_id=name, quota=quota(answer))
         case ShowTyping():
             return Performed(message_id="", quota=quota(answer))
+        case TellPrivately():  # each token has a budget of its own
+            return Performed(message_id="")
         case EditMessage() | DeleteMessage() | MarkWaiting() | UnmarkWaiting():
             return Performed(message_id=operation.message_id, quota=quota(answer))
 

@@ -4,11 +4,14 @@ Rule 1: nothing that is sent pings: ``allowed_mentions`` is empty on every route
     is read with the defaults again. Previews are off likewise.
 Rule 2: a message whose id begins with ``@`` is the first answer to an interaction, and is reached by its token; so is
     whatever a guest shows. All else goes with the bot's own token.
+Rule 3: an edit always says which buttons there are, for what it does not name stays. It need not know what was there.
+Rule 4: a button has no life of its own: its ``custom_id`` is all that comes back, whoever runs by then.
 
-Sources: https://docs.discord.com/developers/resources/message and .../interactions/receiving-and-responding
+Sources: https://docs.discord.com/developers/resources/message , .../components/reference and
+.../interactions/receiving-and-responding
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -17,14 +20,25 @@ from adapters.discord.interaction import OPENING
 from adapters.discord.markup import LIMIT, content
 from gateway.address import Address
 from gateway.inbound import Ticket
-from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, ShowTyping, UnmarkWaiting
+from gateway.operation import (
+    Button,
+    DeleteMessage,
+    EditMessage,
+    MarkWaiting,
+    PostMessage,
+    ShowTyping,
+    TellPrivately,
+    UnmarkWaiting,
+)
 from gateway.payload import mapping
 
-Rendered = PostMessage | EditMessage | DeleteMessage | MarkWaiting | UnmarkWaiting | ShowTyping
+Rendered = PostMessage | EditMessage | DeleteMessage | MarkWaiting | UnmarkWaiting | ShowTyping | TellPrivately
 """The operations that are one call each."""
 
 SUPPRESS_EMBEDS = 1 << 2
 EPHEMERAL = 1 << 6
+
+STYLES = {"go": 3, "stop": 4, "plain": 2}
 
 WAITING = "\N{HOURGLASS WITH FLOWING SAND}"
 """The reaction that says: your turn will come."""
@@ -65,16 +79,18 @@ def render(operation: Rendered) -> Call | None:
             return _post(operation)
         case EditMessage(message_id=message_id, ticket=ticket):
             path = _message(operation.address, message_id, ticket)
-            return None if path is None else _call("PATCH", path, said(operation.text, markup=operation.markup))
+            body = said(operation.text, markup=operation.markup) | {"components": row(operation.buttons)}
+            return None if path is None else _call("PATCH", path, body)
         case DeleteMessage(message_id=message_id, ticket=ticket):
             path = _message(operation.address, message_id, ticket)
             return None if path is None else _call("DELETE", path)
-        case MarkWaiting(message_id=message_id):
-            return _reaction("PUT", operation.address, message_id)
-        case UnmarkWaiting(message_id=message_id):
-            return _reaction("DELETE", operation.address, message_id)
+        case MarkWaiting(message_id=message_id) | UnmarkWaiting(message_id=message_id):
+            method = "PUT" if isinstance(operation, MarkWaiting) else "DELETE"
+            return _reaction(method, operation.address, message_id)
         case ShowTyping(address=address):
             return Call(method="POST", path=f"/channels/{channel(address)}/typing")
+        case TellPrivately():
+            return _aside(operation)
 
 
 def in_channel(address: Address, message_id: str) -> Call:
@@ -94,6 +110,15 @@ def said(text: str, *, markup: bool = True) -> dict[str, object]:
     return {"content": shown, "allowed_mentions": {"parse": []}, "flags": SUPPRESS_EMBEDS}
 
 
+def row(buttons: Sequence[Button]) -> list[dict[str, object]]:
+    """The components that show buttons in one row; none where there are none."""
+    inside = [
+        {"type": 2, "style": STYLES[button.style], "label": button.label, "custom_id": button.data}
+        for button in buttons
+    ]
+    return [{"type": 1, "components": inside}] if inside else []
+
+
 def channel(address: Address) -> str:
     """The channel where something is shown: on Discord a thread is one."""
     return quote(address.thread or address.channel, safe="")
@@ -101,6 +126,7 @@ def channel(address: Address) -> str:
 
 def _post(operation: PostMessage) -> Call:
     body, ticket = said(operation.text, markup=operation.markup), operation.ticket
+    body |= {"components": row(operation.buttons)} if operation.buttons else {}
     if ticket is not None and ticket.guest:
         return _call("POST", (f"{_webhook(operation.address, ticket)}?wait=true", True), body)
     if operation.nonce:
@@ -108,6 +134,14 @@ def _post(operation: PostMessage) -> Call:
     if operation.answers and operation.answers.isdigit():
         body["message_reference"] = {"message_id": operation.answers, "fail_if_not_exists": False}
     return Call(method="POST", path=f"/channels/{channel(operation.address)}/messages", body=body)
+
+
+def _aside(operation: TellPrivately) -> Call | None:
+    """What only one person sees; it follows the answer to what they did."""
+    if operation.ticket is None:
+        return None
+    body = said(operation.text) | {"flags": SUPPRESS_EMBEDS | EPHEMERAL}
+    return _call("POST", (f"{_webhook(operation.address, operation.ticket)}?wait=true", True), body)
 
 
 def _message(address: Address, message_id: str, ticket: Ticket | None) -> tuple[str, bool] | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.telegram import login
+from adapters.telegram import login, press
 from adapters.telegram.decode import decode, edited
 from adapters.telegram.merge import Group
 from adapters.telegram.outcome import THREAD_GONE, Answer, NoAnswer, outcome
@@ -31,6 +31,7 @@ from gateway.operation import (
     ReadThread,
     ShowTyping,
     StartStream,
+    TellPrivately,
     TooLong,
     UnmarkWaiting,
 )
@@ -60,6 +61,7 @@ POST = (*_CHATS, _ACCOUNT)
 EDIT = (*_CHATS, *_GAPS, _ACCOUNT)
 DELETE = (Budget(name="deleteMessage", scope="channel", rate=1.0, burst=3), _ACCOUNT)
 TYPING = (Budget(name="sendChatAction", scope="channel", rate=1 / 2.0, burst=3),)
+PRIVATE = (Budget(name="answerCallbackQuery", scope="account", rate=25.0, burst=5),)
 """A little under what https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this names, and with
 the gaps between edits that others found to work. Sends and edits of a chat draw on one budget, for Telegram counts them
 together; it stands first, as what a refusal is about."""
@@ -107,6 +109,8 @@ class TelegramAdapter:
             edit=EDIT,
             delete=DELETE,
             typing=TYPING,
+            private=PRIVATE,
+            buttons=True,
             fits=partial(fits, limit=bubble),
             reconciliation="none",
             typing_every=TYPING_EVERY,
@@ -143,6 +147,8 @@ class TelegramAdapter:
             match operation:
                 case PostMessage() | EditMessage() | DeleteMessage() | ShowTyping():
                     return await self._do(operation)
+                case TellPrivately():
+                    return await self._tell(operation)
                 case MarkWaiting() | UnmarkWaiting():
                     return Forbidden(reason="messages are not marked on Telegram")
                 case ReadThread():
@@ -189,6 +195,12 @@ class TelegramAdapter:
             call = render(replace(operation, text=NOTHING), chat=chat, topic=topic, answers=answers) or call
         answer = await self._web().ask(call.method, **call.arguments)
         return outcome(answer, operation) if isinstance(answer, NoAnswer) else answer
+
+    async def _tell(self, operation: TellPrivately) -> Outcome:
+        if operation.press is None:
+            return Forbidden(reason="Telegram says nothing to one person alone but the answer to a press")
+        answered = await self._web().ask("answer_callback_query", **press.answer(operation.press, operation.text))
+        return outcome(answered, operation)
 
     async def _keep(self, group: Group, me: "Identity", receive: Receive) -> None:
         """Store a message, and what its parts are."""

@@ -5,7 +5,8 @@ Rule 2: a message is for us where it is a private one, where it mentions us or r
     that names us or nobody. Of several parts of one message it is enough that one of them is.
 Rule 3: no bot is answered, least of all ourselves; nor is who writes as a chat, for nobody knows who that is.
 Rule 4: a command is what Telegram marked as one, at the beginning. One that we do not know is an ordinary message; so
-    is ``/new`` with words behind it, for these must not be lost. An edit never becomes a command.
+    is ``/new`` with words behind it, for these must not be lost, and a decision with anything but what is decided. An
+    edit never becomes a command.
 Rule 5: a thread is a topic. General has no name, and a row of replies is none.
 
 Source: https://core.telegram.org/bots/api#update
@@ -16,9 +17,10 @@ import json
 import re
 from collections.abc import Sequence
 
-from adapters.telegram import content, entity
+from adapters.telegram import content, entity, press
 from adapters.telegram.identity import Identity
-from adapters.telegram.update import MESSAGE_LIMIT, chat_of, number, sender, spoken, topic, units
+from adapters.telegram.update import MESSAGE_LIMIT, PLACES, chat_of, number, sender, spoken, topic, units
+from gateway import command
 from gateway.address import Address
 from gateway.inbound import Command, CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, Quotation
 from gateway.payload import Json, mapping, words
@@ -26,14 +28,13 @@ from gateway.payload import Json, mapping, words
 ALLOWED_UPDATES = ("message", "edited_message", "my_chat_member", "callback_query")
 """What we ask to be told."""
 
-_COMMANDS: dict[str, Command] = {"start": "help", "help": "help", "new": "new", "stop": "stop", "status": "status"}
-_ASK = "ask"
-_ALONE = frozenset({"new"})
-"""Commands that have nothing beside them."""
+_WHATEVER: dict[str, Command] = {"start": "help", "help": "help", "stop": "stop", "status": "status"}
+"""Commands that are meant whatever stands behind them."""
+
+_ASK, _REVOKE = "ask", "revoke"
 
 _FIRST_WORD = re.compile(r"/([A-Za-z0-9_]+)((?:@[A-Za-z0-9_]+)?)(?:\s+|\Z)")
 _WORD = re.compile(r"[a-z_]{1,60}")
-_PLACES = frozenset({"private", "group", "supergroup"})
 _SERVICE = (
     "new_chat_members",
     "left_chat_member",
@@ -67,7 +68,9 @@ def edited(update: Json, parts: Sequence[Json], me: Identity) -> Inbound:
 
 
 def name_of(update: Json, me: Identity) -> str:
-    """The event id: Telegram's name for the update; where it has none, what came is its name."""
+    """The event id: Telegram's name for the press, or for the update; where it has none, what came is its name."""
+    if (query := press.query_of(update)) is not None:
+        return f"telegram:{me.account}:callback:{query}"
     if (identifier := number(update.get("update_id"))) is not None:
         return f"telegram:{me.account}:{identifier}"
     written = json.dumps(update, sort_keys=True, default=str)
@@ -79,6 +82,8 @@ def _decode(update: Json, messages: Sequence[Json], me: Identity, event_id: str)
         return _said(messages, me, event_id)
     if "edited_message" in update:
         return _edited([mapping(update.get("edited_message"))], me, event_id)
+    if "callback_query" in update:
+        return press.pressed(update, me, event_id)
     kind = next((key for key in update if key != "update_id"), "nothing")
     return Ignored(event_id=event_id, reason=f"not a message: {_word(kind)}{_standing(update)}")
 
@@ -93,15 +98,16 @@ def _said(parts: Sequence[Json], me: Identity, event_id: str) -> Inbound:
     if reason := _foreign(parts, me) or _elsewhere(parts, me):
         return Ignored(event_id=event_id, reason=reason)
     message = _message(parts, me, event_id)
-    command = _command(parts, me)
-    if command is None:
+    if (meant := _command(parts, me)) is None:
         return message
+    given, argument = meant
     return CommandReceived(
         event_id=event_id,
         message_id=message.message_id,
         address=message.address,
         user=message.user,
-        command=command,
+        command=given,
+        argument=argument,
         direct=message.direct,
     )
 
@@ -121,7 +127,7 @@ def _strange(message: Json, me: Identity) -> str | None:
     chat = mapping(message.get("chat"))
     if number(chat.get("id")) is None or number(message.get("message_id")) is None:
         return "malformed: no usable chat or message id"
-    if chat.get("type") not in _PLACES:
+    if chat.get("type") not in PLACES:
         return "a channel's post"
     return _nobody(message, me) or _unspoken(message)
 
@@ -225,13 +231,15 @@ def _given(parts: Sequence[Json], text: str, me: Identity) -> re.Match[str] | No
     return found if marked else None
 
 
-def _command(parts: Sequence[Json], me: Identity) -> Command | None:
-    """The command that a message is, if it is nothing else."""
+def _command(parts: Sequence[Json], me: Identity) -> tuple[Command, str] | None:
+    """The command that a message is, if it is nothing else, and what it is about."""
     text = _text(parts, me)
-    given = _given(parts, text, me)
-    command = _COMMANDS.get(given[1].lower()) if given else None
-    more = given is not None and text[given.end() :].strip()
-    return None if more and command in _ALONE else command
+    if (given := _given(parts, text, me)) is None:
+        return None
+    word, more = given[1].lower(), text[given.end() :].strip()
+    if word in _WHATEVER:
+        return _WHATEVER[word], ""
+    return (_REVOKE, "") if word == _REVOKE and not more else command.parse(f"{word} {more}")
 
 
 def _quotation(message: Json, me: Identity) -> Quotation | None:

@@ -15,6 +15,10 @@ COMMANDS = (
     ("new", "Begin anew: what was said so far is forgotten"),
     ("stop", "End the answer that is being given"),
     ("status", "What is going on here"),
+    ("approve", "Let a tool do what it asks for"),
+    ("deny", "Do not let a tool do what it asks for"),
+    ("approvals", "What waits for approval, and what is allowed for good"),
+    ("revoke", "Allow a tool no more for good: its name"),
     ("ask", "Ask something, in a group"),
     ("help", "What you may ask for"),
 )

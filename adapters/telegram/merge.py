@@ -5,7 +5,8 @@ confirmed meanwhile: a crash loses nothing.
 
 Rule 1: what belongs together is told by the messages alone (sender, place, album, length, date), never by the clock, so
     that what comes again is put together again. The clock only ends the waiting.
-Rule 2: a place is a chat's topic. What comes there behind a held message waits for it; no other place does.
+Rule 2: a place is a chat's topic. What comes there behind a held message waits for it; no other place does. Nor does a
+    press, for somebody looks at a client that waits.
 Rule 3: nothing is held for longer than ``HOLD`` behind its last part, nor ``LONGEST`` behind its first.
 Rule 4: an update counts as done when its group is. Until then it comes again, and is known.
 """
@@ -151,7 +152,6 @@ class Merge:
 
 def _place(update: Json) -> _Place:
     message = mapping(update.get("message")) or mapping(update.get("edited_message"))
-    message = message or mapping(mapping(update.get("callback_query")).get("message"))
     message = message or mapping(update.get("my_chat_member"))
     return chat_of(message), topic(message)
 

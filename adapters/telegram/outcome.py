@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from adapters.telegram.update import number
 from gateway.operation import (
     EditRefused,
+    Expired,
     Forbidden,
     MarkupRejected,
     MessageGone,
@@ -63,6 +64,8 @@ _TABLE: tuple[tuple[str, Outcome], ...] = (
     ("message identifier is not specified", MessageGone()),
     ("message can't be edited", EditRefused(reason="Telegram says that the message can't be edited")),
     ("message can't be deleted", EditRefused(reason="Telegram says that the message can't be deleted")),
+    ("query is too old", Expired()),
+    ("query_id_invalid", Expired()),
     ("message is too long", TooLong()),
     ("message_too_long", TooLong()),
     ("can't parse", MarkupRejected(reason="Telegram can't parse the entities")),

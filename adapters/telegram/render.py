@@ -5,6 +5,7 @@ Rule 1: formatting goes as entities beside the text, never as ``parse_mode``: no
 Rule 2: nothing in the text calls anybody, and no link gets a preview.
 Rule 3: General, the topic that every forum has, is not named; no other topic is named where the message has none.
 Rule 4: what is replied to may be gone; the message goes all the same.
+Rule 5: an edit has the buttons that it names: without ``reply_markup`` Telegram takes those away that are shown.
 
 Sources: https://core.telegram.org/bots/api#sendmessage, #editmessagetext, #deletemessage and #sendchataction
 """
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adapters.telegram.markup import Marked, plain
+from adapters.telegram.press import keyboard
 from adapters.telegram.prose import rendered
 from adapters.telegram.update import GENERAL, MESSAGE_LIMIT
 from gateway.operation import DeleteMessage, EditMessage, PostMessage, ShowTyping
@@ -58,11 +60,11 @@ def render(operation: Rendered, *, chat: str, topic: str | None = None, answers:
     match operation:
         case PostMessage():
             marked = _marked(operation)
-            arguments = where | _topic(topic) | _reply(answers) | _content(marked)
+            arguments = where | _topic(topic) | _reply(answers) | _content(marked) | keyboard(operation.buttons)
             return Call(method="send_message", arguments=arguments, marked=marked)
         case EditMessage(message_id=message_id) if (identifier := whole(message_id)) is not None:
             marked = _marked(operation)
-            arguments = where | {"message_id": identifier} | _content(marked)
+            arguments = where | {"message_id": identifier} | _content(marked) | keyboard(operation.buttons)
             return Call(method="edit_message_text", arguments=arguments, marked=marked)
         case DeleteMessage(message_id=message_id) if (identifier := whole(message_id)) is not None:
             return Call(method="delete_message", arguments=where | {"message_id": identifier})

@@ -11,6 +11,9 @@ GENERAL = 1
 MESSAGE_LIMIT = 4_096
 """How many UTF-16 units a person's message holds; the client cuts what is longer."""
 
+PLACES = ("private", "group", "supergroup")
+"""The kinds of chat in which people talk."""
+
 _LARGEST = 1 << 53
 """No id of Telegram's is larger."""
 

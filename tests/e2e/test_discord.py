@@ -30,9 +30,19 @@ from adapters.loopback.discord.world import (
 from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.error import AdapterError, StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageDeleted, MessageEdited, MessageReceived, Ticket
+from gateway.inbound import (
+    CommandReceived,
+    Ignored,
+    Inbound,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    PressReceived,
+    Ticket,
+)
 from gateway.operation import (
     AppendText,
+    Button,
     DeleteMessage,
     EditMessage,
     EditRefused,
@@ -51,6 +61,7 @@ from gateway.operation import (
     ReadThread,
     ShowTyping,
     StartStream,
+    TellPrivately,
     TooLong,
     Unknown,
     UnmarkWaiting,
@@ -64,6 +75,8 @@ POST, PATCH = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/me
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 GET_COMMANDS = "GET /applications/{application}/commands"
 PUT_COMMANDS = "PUT /applications/{application}/commands"
+FOLLOW_UP = "POST /webhooks/{application}/{token}"
+BUTTONS = (Button(label="Allow", data="approve:abcdefg2", style="go"), Button(label="Deny", data="deny:abcdefg2"))
 CLOSED_CHANNEL = "1190000000000000109"
 
 
@@ -110,6 +123,10 @@ class Inbox:
     @property
     def texts(self) -> list[str]:
         return [inbound.text for inbound in self.stored if isinstance(inbound, MessageReceived)]
+
+    @property
+    def presses(self) -> list[PressReceived]:
+        return [inbound for inbound in self.stored if isinstance(inbound, PressReceived)]
 
     @property
     def asked(self) -> list[MessageReceived]:
@@ -164,8 +181,10 @@ async def refusal(adapter: Adapter) -> str:
     return str(caught.value)
 
 
-async def posted(adapter: Adapter, text: str = "hello", address: Address | None = None) -> str:
-    outcome = await adapter.perform(PostMessage(address=address or at(GENERAL), text=text))
+async def posted(
+    adapter: Adapter, text: str = "hello", address: Address | None = None, buttons: tuple[Button, ...] = ()
+) -> str:
+    outcome = await adapter.perform(PostMessage(address=address or at(GENERAL), text=text, buttons=buttons))
     assert isinstance(outcome, Performed), outcome
     return outcome.message_id
 
@@ -503,6 +522,131 @@ async def test_an_edit_of_the_first_answer_waits_until_that_is_there(
     assert message.content.text == "So."
 
 
+# Presses.
+
+
+def told(press: PressReceived, text: str) -> TellPrivately:
+    return TellPrivately(address=press.address, user=press.user, text=text, press=press.press, ticket=press.ticket)
+
+
+async def test_a_press_in_a_thread_is_stored_then_acknowledged_and_answered_to_who_pressed_alone(
+    discord: LoopbackDiscord, adapter: Adapter
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", at(PROJECTS, PROJECT_THREAD), BUTTONS)
+        inbox.open = anyio.Event()
+        pressed = discord.press(BOB, asked, "deny:abcdefg2")
+        await inbox.until(lambda: bool(inbox.received))
+        assert discord.interaction(pressed.id).state == "waiting"
+        inbox.open.set()
+        await inbox.holds(1)
+        (press,) = inbox.presses
+        assert await adapter.perform(told(press, "Only **ada** may.")) == Performed(message_id="")
+        assert await adapter.perform(told(press, "")) == Performed(message_id="")
+    assert (press.user, press.data, press.address) == (BOB, "deny:abcdefg2", at(PROJECTS, PROJECT_THREAD))
+    assert press.message_id == f"discord:{BOT}:{PROJECT_THREAD}:{asked}"
+    after = discord.interaction(pressed.id)
+    (aside,) = after.follow_ups
+    assert (after.state, after.response) == ("answered", asked)
+    assert (discord.message(aside).text, discord.message(aside).ephemeral) == ("Only **ada** may.", True)
+    assert [call.arguments["type"] for call in discord.calls.of(CALLBACK)] == [6]
+    assert len(discord.calls.of(FOLLOW_UP)) == 1
+
+
+async def test_what_is_said_to_who_pressed_waits_until_the_press_is_acknowledged(
+    discord: LoopbackDiscord, adapter: Adapter
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", buttons=BUTTONS)
+        discord.delay_next(CALLBACK, 0.3)
+        discord.press(BOB, asked, "deny:abcdefg2")
+        await inbox.holds(1)
+        assert isinstance(await adapter.perform(told(inbox.presses[0], "Only ada may.")), Performed)
+    assert [call.method for call in discord.calls if call.method in (CALLBACK, FOLLOW_UP)] == [CALLBACK, FOLLOW_UP]
+
+
+async def test_a_press_that_was_not_stored_is_not_acknowledged_and_may_be_made_again(
+    discord: LoopbackDiscord, adapter: Adapter
+) -> None:
+    inbox = Inbox()
+    inbox.refusals = 1
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", buttons=BUTTONS)
+        first = discord.press(ADA, asked, "approve:abcdefg2")
+        await inbox.until(lambda: bool(inbox.received))
+        second = discord.press(ADA, asked, "approve:abcdefg2")
+        await discord.until(lambda: discord.interaction(second.id).response)
+    assert discord.interaction(first.id).state == "waiting"
+    assert [press.press for press in inbox.presses] == [second.id]
+
+
+async def test_who_may_not_use_the_bot_sees_nothing_of_a_press_but_what_is_said_to_them(
+    discord: LoopbackDiscord, adapter: Adapter
+) -> None:
+    inbox = Inbox(admits=False)
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", buttons=BUTTONS)
+        pressed = discord.press(BOB, asked, "approve:abcdefg2")
+        await discord.until(lambda: discord.interaction(pressed.id).response)
+        await adapter.perform(told(inbox.presses[0], "Not you."))
+    texts = [(message.text, message.ephemeral) for message in discord.messages(author="bot")]
+    assert texts == [("May I?", False), ("Not you.", True)]
+
+
+async def test_a_press_below_a_first_answer_and_a_guests_message_arrives_and_an_edit_takes_the_buttons_away(
+    discord: LoopbackDiscord, adapter: Adapter
+) -> None:
+    for channel in (GENERAL, FOREIGN_CHANNEL):
+        async with asking(discord, adapter, channel) as asked:
+            ticket = ticket_of(asked)
+            edit = EditMessage(
+                address=asked.address, message_id=ticket.opening, text="May I?", ticket=ticket, buttons=BUTTONS
+            )
+            assert isinstance(await adapter.perform(edit), Performed)
+            shown = discord.messages(channel, author="bot")[-1].id
+            pressed = discord.press(ADA, shown, "approve:abcdefg2")
+            await discord.until(lambda name=pressed.id: discord.interaction(name).response)
+            bare = EditMessage(address=asked.address, message_id=ticket.opening, text="May I?", ticket=ticket)
+            assert isinstance(await adapter.perform(bare), Performed)
+            assert list(discord.message(shown).components) == []
+
+
+async def test_a_press_that_is_too_old_to_be_answered_has_expired(discord: LoopbackDiscord, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", buttons=BUTTONS)
+        pressed = discord.press(ADA, asked, "approve:abcdefg2")
+        await discord.until(lambda: discord.interaction(pressed.id).response)
+        discord.outdate(pressed.id)
+        assert await adapter.perform(told(inbox.presses[0], "Too late.")) == Expired()
+    nobodys = TellPrivately(address=at(GENERAL), user=ADA, text="Too late.", press=pressed.id)
+    assert await adapter.perform(nobodys) == Expired()
+
+
+async def test_nothing_is_said_to_somebody_alone_who_did_nothing(discord: LoopbackDiscord, adapter: Adapter) -> None:
+    outcome = await adapter.perform(TellPrivately(address=at(GENERAL), user=ADA, text="Your text waits."))
+    assert isinstance(outcome, Forbidden)
+    assert list(discord.calls) == []
+
+
+async def test_decisions_are_commands_with_what_they_are_about(discord: LoopbackDiscord, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        given = [
+            discord.command(ADA, GENERAL, "approve", {"id": "ABCDEFG2"}),
+            discord.command(ADA, GENERAL, "deny"),
+            discord.command(ADA, GENERAL, "revoke", {"tool": "read_url"}),
+        ]
+        discord.say(ADA, ADA_DM, "!approve abcdefg2")
+        await inbox.holds(4)
+        await discord.until(lambda: all(discord.interaction(each.id).response for each in given))
+    commands = {(each.command, each.argument) for each in inbox.stored if isinstance(each, CommandReceived)}
+    assert commands == {("approve", "abcdefg2"), ("deny", ""), ("revoke", "read_url")}
+    assert all(discord.message(str(discord.interaction(each.id).response)).ephemeral for each in given)
+
+
 async def test_buttons_and_forms_are_stored_and_ignored(discord: LoopbackDiscord, adapter: Adapter) -> None:
     inbox = Inbox()
     async with running(adapter, inbox):
@@ -518,11 +662,8 @@ async def test_commands_are_registered_before_anybody_can_give_them_and_once(dis
     for _ in range(2):
         async with running(create(settings(discord)), Inbox()):
             assert {str(each["name"]) for each in discord.commands.registered[""]} == {
-                "ask",
-                "new",
-                "stop",
-                "status",
-                "help",
+                *("ask", "new", "stop", "status", "help"),
+                *("approve", "deny", "approvals", "revoke"),
             }
     assert len(discord.calls.of(PUT_COMMANDS)) == 1
 

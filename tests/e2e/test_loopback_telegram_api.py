@@ -364,12 +364,17 @@ async def test_an_edit_takes_the_keyboard_away_unless_it_brings_one(telegram: Lo
             "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
         ),
         ({"inline_keyboard": [[{"text": "x", "callback_data": "é" * 33}]]}, "BUTTON_DATA_INVALID"),
+        ({"inline_keyboard": [[{"text": " ", "callback_data": "x"}]]}, "BUTTON_TEXT_INVALID"),
+        (
+            {"inline_keyboard": [[{"text": "x", "callback_data": "x", "style": "go"}]]},
+            "can't parse inline keyboard button: unsupported style specified",
+        ),
     ],
 )
 async def test_a_malformed_keyboard_is_refused(telegram: LoopbackTelegram, markup: object, error: str) -> None:
     refused = await call(telegram, "sendMessage", chat_id=ADA, text="a", reply_markup=markup)
     assert refused == (400, f"Bad Request: {error}")
-    good = {"inline_keyboard": [[{"text": "x", "callback_data": "é" * 32}]]}
+    good = {"inline_keyboard": [[{"text": "x", "callback_data": "é" * 32, "style": "danger"}]]}
     status, _ = await call(telegram, "sendMessage", chat_id=ADA, text="a", reply_markup=good)
     assert status == 200
 
@@ -381,6 +386,8 @@ async def test_a_press_is_answered_in_time_and_once_there_was_one(
     sent = await bot.send_message(ADA, "sure?", reply_markup=keyboard)
     with pytest.raises(ValueError, match="no button"):
         telegram.press(ADA, ADA, sent.message_id, "n")
+    with pytest.raises(KeyError, match="private chat"):
+        telegram.press(BOB, ADA, sent.message_id, "y")
     changes = list[Change]()
     telegram.subscribe(changes.append)
     first, second = (telegram.press(ADA, ADA, sent.message_id, "y") for _ in range(2))
@@ -393,12 +400,20 @@ async def test_a_press_is_answered_in_time_and_once_there_was_one(
     with pytest.raises(BadRequest, match=r"(?i)message_too_long"):
         await bot.answer_callback_query(first, "x" * 201)
     await bot.answer_callback_query(first, "thanks")
+    assert telegram.presses.waiting == 1
+    with pytest.raises(BadRequest, match=r"(?i)query is too old"):
+        await bot.answer_callback_query(first, "thanks again")
     hand.seconds += 5.1
     for query in (second, "12345"):
         with pytest.raises(BadRequest, match="Query is too old and response timeout expired or query id is invalid"):
             await bot.answer_callback_query(query)
     assert [(change.id, change.text) for change in changes if isinstance(change, ButtonAnswered)] == [(first, "thanks")]
-    assert telegram.answers == {first: "thanks"}
+    assert telegram.presses.answers == {first: "thanks"}
+    assert (telegram.presses.shown_to(ADA), telegram.presses.shown_to(BOB), telegram.presses.waiting) == (
+        ["thanks"],
+        [],
+        0,
+    )
 
 
 async def test_a_deletion_needs_a_message_that_stands_and_the_right(

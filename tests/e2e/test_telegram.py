@@ -20,12 +20,14 @@ from adapters.telegram.prose import rendered
 from gateway.adapter import Adapter
 from gateway.address import Address
 from gateway.error import AdapterError, StoreError
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, PressReceived
 from gateway.operation import (
     AppendText,
+    Button,
     DeleteMessage,
     EditMessage,
     EditRefused,
+    Expired,
     FinishStream,
     Forbidden,
     MarkupRejected,
@@ -40,6 +42,7 @@ from gateway.operation import (
     ReadThread,
     ShowTyping,
     StartStream,
+    TellPrivately,
     TooLong,
     Unknown,
     UnmarkWaiting,
@@ -57,6 +60,7 @@ def at(chat: int, topic: int | None = None) -> Address:
 
 
 CHAT = at(ADA)
+BUTTONS = (Button(label="Allow", data="approve:abcdefg2", style="go"), Button(label="Deny", data="deny:abcdefg2"))
 
 
 class Inbox:
@@ -87,6 +91,10 @@ class Inbox:
     @property
     def messages(self) -> list[MessageReceived]:
         return [inbound for inbound in self.received if isinstance(inbound, MessageReceived)]
+
+    @property
+    def presses(self) -> list[PressReceived]:
+        return [inbound for inbound in self.received if isinstance(inbound, PressReceived)]
 
     @property
     def texts(self) -> list[str]:
@@ -144,9 +152,11 @@ async def confirmed(telegram: LoopbackTelegram) -> None:
     await telegram.until(lambda: not telegram.pending)
 
 
-async def posted(adapter: Adapter, text: str = "hello", address: Address = CHAT) -> str:
+async def posted(
+    adapter: Adapter, text: str = "hello", address: Address = CHAT, buttons: tuple[Button, ...] = ()
+) -> str:
     with anyio.fail_after(5):
-        outcome = await adapter.perform(PostMessage(address=address, text=text))
+        outcome = await adapter.perform(PostMessage(address=address, text=text, buttons=buttons))
     assert isinstance(outcome, Performed), outcome
     return outcome.message_id
 
@@ -218,6 +228,84 @@ async def test_commands_are_received(telegram: LoopbackTelegram, adapter: Adapte
         ("stop", False),
     ]
     assert inbox.texts == ["why?"]
+
+
+async def test_decisions_are_received_with_what_they_are_about(telegram: LoopbackTelegram, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        telegram.command(ADA, ADA, "approve", "abcdefg2")
+        telegram.command(ADA, GROUP, "deny", "ABCDEFG2")
+        telegram.command(ADA, FORUM, "revoke", "read_url", topic=5)
+        telegram.command(ADA, GROUP, "approve", "of it")
+        await inbox.until(4)
+    given = [inbound for inbound in inbox.received if isinstance(inbound, CommandReceived)]
+    assert [(each.command, each.argument, each.address) for each in given] == [
+        ("approve", "abcdefg2", CHAT),
+        ("deny", "abcdefg2", at(GROUP)),
+        ("revoke", "read_url", at(FORUM, 5)),
+    ]
+    assert inbox.texts == ["/approve of it"]
+
+
+# Presses.
+
+
+async def test_a_press_in_a_topic_is_received_and_answered(telegram: LoopbackTelegram, adapter: Adapter) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", at(FORUM, 5), BUTTONS)
+        query = telegram.press(BOB, FORUM, int(asked), "deny:abcdefg2")
+        await inbox.until(1)
+        (press,) = inbox.presses
+        told = TellPrivately(address=press.address, user=press.user, text="(Only `ada` may.)", press=press.press)
+        assert await adapter.perform(told) == Performed(message_id="")
+    assert (press.press, press.user, press.address) == (query, str(BOB), at(FORUM, 5))
+    assert press.message_id == f"telegram:{World().bot.id}:{FORUM}:{asked}"
+    assert (telegram.presses.shown_to(BOB), telegram.presses.shown_to(ADA)) == (["(Only ada may.)"], [])
+    (call,) = telegram.calls.of("answerCallbackQuery")
+    assert call.arguments["show_alert"] in (True, "true")
+
+
+async def test_a_press_that_was_not_stored_comes_again_and_is_not_answered_meanwhile(
+    telegram: LoopbackTelegram, adapter: Adapter
+) -> None:
+    inbox = Inbox()
+    async with running(adapter, inbox):
+        asked = await posted(adapter, "May I?", buttons=BUTTONS)
+        inbox.refusals = 1
+        telegram.press(ADA, ADA, int(asked), "approve:abcdefg2")
+        await inbox.until(2)
+        await confirmed(telegram)
+    first, second = inbox.presses
+    assert first == second
+    assert telegram.presses.waiting == 1
+    assert not telegram.calls.of("answerCallbackQuery")
+
+
+async def test_an_edit_without_buttons_takes_them_away(telegram: LoopbackTelegram, adapter: Adapter) -> None:
+    asked = await posted(adapter, "May I?", buttons=BUTTONS)
+    assert telegram.message(ADA, int(asked)).reply_markup is not None
+    edit = EditMessage(address=CHAT, message_id=asked, text="May I?")
+    assert isinstance(await adapter.perform(edit), Performed)
+    assert telegram.message(ADA, int(asked)).reply_markup is None
+
+
+async def test_a_press_that_is_too_old_to_be_answered_has_expired(telegram: LoopbackTelegram, adapter: Adapter) -> None:
+    asked = await posted(adapter, "May I?", buttons=BUTTONS)
+    query = telegram.press(ADA, ADA, int(asked), "approve:abcdefg2")
+    telegram.presses.outdate()
+    late = TellPrivately(address=CHAT, user=str(ADA), text="", press=query)
+    assert await adapter.perform(late) == Expired()
+    nobodys = TellPrivately(address=CHAT, user=str(ADA), text="", press="no query")
+    assert await adapter.perform(nobodys) == Expired()
+
+
+async def test_nothing_is_said_to_somebody_alone_who_pressed_nothing(
+    telegram: LoopbackTelegram, adapter: Adapter
+) -> None:
+    told = await adapter.perform(TellPrivately(address=CHAT, user=str(ADA), text="Your text waits."))
+    assert isinstance(told, Forbidden)
+    assert list(telegram.calls) == []
 
 
 async def test_an_edit_is_received_under_the_messages_name(telegram: LoopbackTelegram, adapter: Adapter) -> None:
@@ -534,12 +622,15 @@ async def test_updates_come_through_the_webhook(telegram: LoopbackTelegram, hook
     async with running(hooked, inbox):
         telegram.say(ADA, ADA, "one")
         telegram.say(ADA, ADA, "two")
-        await inbox.until(2)
+        asked = await posted(hooked, "May I?", buttons=BUTTONS)
+        telegram.press(ADA, ADA, int(asked), "approve:abcdefg2")
+        await inbox.until(3)
         await confirmed(telegram)
     assert inbox.texts == ["one", "two"]
+    assert [press.data for press in inbox.presses] == ["approve:abcdefg2"]
     async with running(hooked, inbox):
         telegram.say(ADA, ADA, "three")
-        await inbox.until(3)
+        await inbox.until(4)
     assert len(telegram.calls.of("setWebhook")) == 1
     assert not telegram.polls.of("getUpdates")
 

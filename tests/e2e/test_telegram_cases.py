@@ -6,6 +6,7 @@ The gateway runs in this process, with a model in memory.
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import anyio
 import pytest
@@ -21,6 +22,7 @@ from gateway.notice import MAY_BE_A_REPEAT
 from gateway.store import Store
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
+from gateway.terms import Terms
 from tests.cases import case
 from tests.unit.gateway.chat import platform
 from tests.unit.gateway.model import Model, agent, whole
@@ -57,6 +59,7 @@ async def gateway(telegram: LoopbackTelegram, model: Model, *, bubble: int = 800
         warnings=(),
         concurrent_runs=5,
         time_scale=SCALE,
+        terms=Terms(files=Path("nowhere")),
     )
     ended: list[RunEnded] = []
     connected = anyio.Event()

@@ -19,7 +19,7 @@ from gateway.inbound import CommandReceived, MessageDeleted, MessageEdited, Mess
 from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, RateLimited
 from gateway.payload import mapping
 from tests.properties.markdown import WORD, Document, model_document, nasty_document
-from tests.unit.adapters.discord.payload import ME, direct, interaction, mention, message, places
+from tests.unit.adapters.discord.payload import ME, direct, interaction, mention, message, places, press
 
 CHANNEL = Address(platform="discord", account="900", channel="10")
 
@@ -56,7 +56,15 @@ def changed(fields: dict[str, Any], changes: dict[str, Any], lost: set[str]) -> 
 NEARLY = st.builds(
     changed,
     st.sampled_from(
-        [message(), mention(), direct(), mention(edited_timestamp="2026"), interaction(), interaction("stop", None)]
+        [
+            message(),
+            mention(),
+            direct(),
+            mention(edited_timestamp="2026"),
+            interaction(),
+            interaction("stop", None),
+            press(),
+        ]
     ),
     st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3),
     st.sets(st.sampled_from(FIELDS), max_size=2),

@@ -21,7 +21,7 @@ from chunker.cluster import is_boundary
 from gateway.inbound import CommandReceived, MessageEdited, MessageReceived, from_json, to_json
 from gateway.payload import Json, mapping
 from tests.properties.markdown import WORD, model_document, nasty_document
-from tests.unit.adapters.telegram.payload import ME, direct, entity, group, photo, topic, update
+from tests.unit.adapters.telegram.payload import ME, direct, entity, group, photo, press, topic, update
 
 SEEDS = st.integers(0, 2**32)
 
@@ -234,7 +234,16 @@ NEARLY = st.builds(
     st.sets(st.sampled_from(FIELDS), max_size=2),
 )
 KINDS = st.sampled_from(["message", "edited_message", "callback_query", "my_chat_member", "channel_post"])
-UPDATES = st.builds(update, st.one_of(JSON, NEARLY), st.one_of(st.integers(), JSON), KINDS)
+QUERIES = st.builds(
+    changed,
+    st.builds(press, MESSAGES, WORDS),
+    st.dictionaries(st.sampled_from(["id", "from", "data", "message"]), st.one_of(JSON, NEARLY), max_size=2),
+    st.sets(st.sampled_from(["id", "from", "data", "message"]), max_size=1),
+)
+UPDATES = st.one_of(
+    st.builds(update, st.one_of(JSON, NEARLY), st.one_of(st.integers(), JSON), KINDS),
+    st.builds(update, QUERIES, st.integers(), st.just("callback_query")),
+)
 
 
 @given(st.lists(UPDATES, min_size=1, max_size=3))

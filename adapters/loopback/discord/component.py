@@ -11,6 +11,7 @@ from adapters.loopback.discord.ping import texts_of
 _MOST_DISPLAYED = 4_000
 _MOST_CUSTOM_ID, _MOST_LABEL = 100, 80
 _ROW, _BUTTON, _LINK_BUTTON = 1, 2, 5
+_STYLES = range(1, 6)
 
 
 def check_components(content: Content) -> None:
@@ -22,15 +23,23 @@ def check_components(content: Content) -> None:
     for component in all_components(content.components):
         _check(component)
     if Flag.COMPONENTS_V2 in content.flags:
-        if content.text or content.embeds:
-            raise invalid_form(
-                rule.COMPONENTS_V2, "content", code="MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2"
-            )
-        displayed = sum(map(len, texts_of(content.components)))
-        if len(list(all_components(content.components))) > rule.COMPONENTS_V2.limit or displayed > _MOST_DISPLAYED:
-            raise invalid_form(rule.COMPONENTS_V2, "components")
-        return
-    rows = list(content.components)
+        _check_displayed(content)
+    else:
+        _check_rows(list(content.components))
+    named = [each["custom_id"] for each in all_components(content.components) if "custom_id" in each]
+    if any(name in named[:number] for number, name in enumerate(named)):
+        raise invalid_form(rule.COMPONENT_LIMITS, "components", code="COMPONENT_CUSTOM_ID_DUPLICATED")
+
+
+def _check_displayed(content: Content) -> None:
+    if content.text or content.embeds:
+        raise invalid_form(rule.COMPONENTS_V2, "content", code="MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2")
+    displayed = sum(map(len, texts_of(content.components)))
+    if len(list(all_components(content.components))) > rule.COMPONENTS_V2.limit or displayed > _MOST_DISPLAYED:
+        raise invalid_form(rule.COMPONENTS_V2, "components")
+
+
+def _check_rows(rows: list[object]) -> None:
     if len(rows) > rule.COMPONENT_LIMITS.limit:
         raise invalid_form(rule.COMPONENT_LIMITS, "components")
     for number, row in enumerate(rows):
@@ -60,6 +69,15 @@ def _check(component: dict[str, object]) -> None:
         raise invalid_form(rule.COMPONENT_LIMITS, "components", "custom_id")
     if isinstance(label, str) and len(label) > _MOST_LABEL:
         raise invalid_form(rule.COMPONENT_LIMITS, "components", "label")
+    if _type(component) == _BUTTON:
+        _check_button(component)
+
+
+def _check_button(button: dict[str, object]) -> None:
+    if button.get("style") not in _STYLES:
+        raise invalid_form(rule.COMPONENT_LIMITS, "components", "style", code="BASE_TYPE_CHOICES")
+    if not (button.get("label") or button.get("emoji")):
+        raise invalid_form(rule.COMPONENT_LIMITS, "components", code="BUTTON_COMPONENT_EMPTY")
 
 
 def _children(component: object) -> Iterator[object]:

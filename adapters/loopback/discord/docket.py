@@ -125,6 +125,13 @@ class Docket:
         """End a token now."""
         return self._put(replace(self._interactions[interaction_id], expires=self._clock.now()))
 
+    def outdate(self, interaction_id: str) -> None:
+        """Let it be too late for everything: the first response, if there was none, and the token."""
+        if (deadline := self._deadlines.get(interaction_id)) is not None:
+            deadline.cancel()
+            self._time_out(interaction_id)
+        self.expire(interaction_id)
+
     def owned(self, interaction: Interaction, message: str) -> None:
         """Let a message pass that this interaction's token may touch.
 

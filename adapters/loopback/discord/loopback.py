@@ -252,13 +252,13 @@ class LoopbackDiscord:
         """
         return self._visitor.command(user, channel, name, options or {})
 
-    def press(self, user: str, message: str, custom_id: str) -> Interaction:
-        """Let a user press a button of the bot's.
+    def press(self, user: str, message: str, custom_id: str, *, stale: bool = False) -> Interaction:
+        """Let a user press a button of the bot's; with ``stale`` also one that a client shows still.
 
         Raises:
-            LookupError: the message has no such button.
+            LookupError: the message has no such button, and with ``stale`` it never had.
         """
-        return self._visitor.press(user, message, custom_id)
+        return self._visitor.press(user, message, custom_id, stale=stale)
 
     def start_thread(self, channel: str, name: str = "thread", *, message: str | None = None) -> Channel:
         """Let a user begin a thread; one that begins at a message has the message's id."""
@@ -284,14 +284,14 @@ class LoopbackDiscord:
         for session in tuple(self.sessions):
             self._shard.dispatch(session, "", {}, text)
 
-    def redeliver(self, event: str | None = None) -> None:
-        """Send the newest dispatch (of an event) once more, with its old number, as a RESUME may.
+    def redeliver(self, event: str | None = None, identifier: str | None = None) -> None:
+        """Send the newest dispatch (of an event, of what has that id) once more, with its old number, as a RESUME may.
 
         Raises:
             LookupError: there is none.
         """
         for session in tuple(self.sessions):
-            self._shard.send(session, session.last(event))
+            self._shard.send(session, session.last(event, identifier))
 
     def disconnect(self, code: int = 4000) -> None:
         """Close every socket with a code; what can be resumed still can."""
@@ -312,6 +312,10 @@ class LoopbackDiscord:
     def expire(self, interaction: str) -> Interaction:
         """End an interaction's token now."""
         return self._stage.docket.expire(interaction)
+
+    def outdate(self, interaction: str) -> None:
+        """Let it be too late to answer an interaction in any way."""
+        self._stage.docket.outdate(interaction)
 
     # What goes wrong.
 

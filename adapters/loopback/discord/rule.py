@@ -343,7 +343,8 @@ EMBED_LIMITS = Rule(
 )
 COMPONENT_LIMITS = Rule(
     name="component_limits",
-    says="At most 5 rows of 5 buttons; custom_id 1 to 100, label at most 80 characters.",
+    says="At most 5 rows of 5 buttons; custom_id 1 to 100 and no two alike, label at most 80 characters. A button "
+    "has a style, and a label or an emoji.",
     source=f"{DOCS}/components/reference",
     known=Confidence.DOCUMENTED,
     status=400,

@@ -46,13 +46,20 @@ class Session:
         """The dispatches that a client which saw that one has missed."""
         return self.dispatches[seq:]
 
-    def last(self, event: str | None = None) -> Dispatch:
-        """The newest dispatch, or the newest of an event.
+    def last(self, event: str | None = None, identifier: str | None = None) -> Dispatch:
+        """The newest dispatch, or the newest of an event, or of what has that id.
 
         Raises:
             LookupError: there is none.
         """
-        found = next((each for each in reversed(self.dispatches) if event in {None, each.event}), None)
+        found = next(
+            (
+                each
+                for each in reversed(self.dispatches)
+                if event in {None, each.event} and identifier in {None, each.data.get("id")}
+            ),
+            None,
+        )
         if found is None:
             msg = f"nothing was dispatched as {event}" if event else "nothing was dispatched"
             raise LookupError(msg)

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from adapters.loopback.discord.interaction import Interaction
+from adapters.loopback.discord.component import all_components
+from adapters.loopback.discord.interaction import BUTTON, COMMAND, Interaction
 from adapters.loopback.discord.loopback import LoopbackDiscord
 from adapters.loopback.discord.message import Message
 from adapters.loopback.discord.world import ADA, ADA_DM, BOB, BOB_DM, GENERAL, GUILD, Guild, Member, User, World
-from adapters.loopback.venue import Doing, Shown, Trouble, Value, Venue, Where, Who
+from adapters.loopback.venue import Doing, Happened, Shown, Trouble, Value, Venue, Where, Who
 
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 ROBOT = "690000000000000003"
@@ -21,6 +22,7 @@ ROUTES: dict[Doing, str] = {
     "post": "POST /channels/{channel}/messages",
     "edit": "PATCH /channels/{channel}/messages/{message}",
     "delete": "DELETE /channels/{channel}/messages/{message}",
+    "tell": "POST /webhooks/{application}/{token}",
     "connect": "GET /users/@me",
 }
 
@@ -68,20 +70,36 @@ class DiscordVenue:
             "allow_channels": [GENERAL],
         }
 
-    def ask(self, text: str) -> str:
-        """See ``Venue``."""
-        command = self._discord.commands.offered("ask", GUILD) or {}
-        (option,) = cast("Sequence[Mapping[str, object]]", command["options"])
-        return self._discord.command(ADA, GENERAL, "ask", {str(option["name"]): text}).id
+    def ask(self, text: str, *, who: Who = "ada", shared: bool = False) -> str:
+        """See ``Venue``. What is asked in a server is seen by all who are there."""
+        del shared
+        return self.command("ask", text, who=who)
 
-    def command(self, word: str) -> str:
-        """See ``Venue``."""
-        return self._discord.command(ADA, GENERAL, word).id
-
-    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
+    def say(
+        self,
+        text: str,
+        *,
+        who: Who = "ada",
+        where: Where = "channel",
+        addressed: bool = True,
+        beside: str | None = None,
+    ) -> str:
         """See ``Venue``."""
         channel = GENERAL if where == "channel" else DIRECT[who]
+        channel = channel if beside is None else self._channel(beside)
         return self._discord.say(USERS[who], channel, text, mention=addressed).id
+
+    def command(self, word: str, argument: str = "", *, who: Who = "ada", beside: str | None = None) -> str:
+        """See ``Venue``. The argument is what is filled in first."""
+        command = self._discord.commands.offered(word, GUILD) or {}
+        offered = cast("Sequence[Mapping[str, object]]", command.get("options") or ())
+        filled: dict[str, object] = {str(offered[0]["name"]): argument} if argument else {}
+        channel = GENERAL if beside is None else self._channel(beside)
+        return self._discord.command(USERS[who], channel, word, filled).id
+
+    def press(self, who: Who, message_id: str, data: str, *, stale: bool = False) -> None:
+        """See ``Venue``."""
+        self._discord.press(USERS[who], self._message(message_id).id, data, stale=stale)
 
     def edit(self, message_id: str, text: str) -> None:
         """See ``Venue``."""
@@ -93,9 +111,17 @@ class DiscordVenue:
         """See ``Venue``."""
         self._discord.delete(message_id)
 
-    def repeat(self) -> None:
+    def repeat(self, what: Happened = "message") -> None:
         """See ``Venue``."""
-        self._discord.redeliver("MESSAGE_CREATE")
+        if what == "message":
+            self._discord.redeliver("MESSAGE_CREATE")
+        else:
+            self._discord.redeliver("INTERACTION_CREATE", self._presses()[-1].id)
+
+    def outdate(self) -> None:
+        """See ``Venue``."""
+        for press in self._presses():
+            self._discord.outdate(press.id)
 
     def trouble(self, doing: Doing, trouble: Trouble) -> None:
         """See ``Venue``."""
@@ -128,13 +154,35 @@ class DiscordVenue:
 
     def messages(self) -> list[Shown]:
         """See ``Venue``. A command that was run is shown above its answer."""
-        said = [self._shown(message) for message in self._discord.messages() if not message.loading]
-        run = [_run(interaction) for interaction in self._discord.interactions]
+        aside = {message.id for message in self._asides()}
+        said = [
+            self._shown(message)
+            for message in self._discord.messages()
+            if not message.loading and message.id not in aside
+        ]
+        run = [_run(interaction) for interaction in self._discord.interactions if interaction.type == COMMAND]
         return sorted([*said, *run], key=lambda shown: int(shown.id))
 
     def taken(self) -> list[Shown]:
         """See ``Venue``."""
         return [self._shown(message) for message in self._discord.taken if not message.loading]
+
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
+        """See ``Venue``."""
+        inside = all_components(self._message(message_id).components)
+        return [(str(each["label"]), str(each["custom_id"])) for each in inside if "custom_id" in each]
+
+    def whispers(self, who: Who) -> list[str]:
+        """See ``Venue``."""
+        return [
+            ESCAPE.sub(r"\1", message.text)
+            for message in self._asides()
+            if self._discord.interaction(str(message.interaction)).user == USERS[who]
+        ]
+
+    def waiting(self) -> int:
+        """See ``Venue``."""
+        return sum(press.state == "waiting" for press in self._presses())
 
     def calls(self) -> list[dict[str, object]]:
         """See ``Venue``."""
@@ -147,6 +195,27 @@ class DiscordVenue:
     def until(self, condition: Callable[[], object]) -> Awaitable[object]:
         """See ``Venue``."""
         return self._discord.until(condition)
+
+    def _presses(self) -> list[Interaction]:
+        """Oldest first."""
+        return [each for each in self._discord.interactions if each.type == BUTTON]
+
+    def _asides(self) -> list[Message]:
+        """What somebody alone was told for what they pressed. What answers a command stands below it instead."""
+        presses = {press.id for press in self._presses()}
+        return [each for each in self._discord.messages() if each.ephemeral and each.interaction in presses]
+
+    def _message(self, message_id: str) -> Message:
+        """A message, also by the name that it has as the first answer to an interaction."""
+        if message_id.startswith("@"):
+            return self._discord.message(self._discord.interaction(message_id[1:]).response or "")
+        return self._discord.message(message_id)
+
+    def _channel(self, message_id: str) -> str:
+        """The channel that a message stands in, or that a command was run in."""
+        name = message_id.removeprefix("@")
+        asked = next((each for each in self._discord.interactions if each.id == name), None)
+        return self._discord.message(name).channel if asked is None else asked.channel
 
     def _shown(self, message: Message) -> Shown:
         world, text = self._discord.world, message.text

@@ -69,11 +69,13 @@ class Visitor:
         place = (channel.id, channel.guild, user_installed)
         return self._docket.add(kind=COMMAND, name=name, data=data, user=user, place=place)
 
-    def press(self, user: str, message_id: str, custom_id: str) -> Interaction:
-        """Press a button."""
+    def press(self, user: str, message_id: str, custom_id: str, *, stale: bool) -> Interaction:
+        """Press a button; with ``stale`` also one that the message had once."""
         message = self.message(message_id)
         channel = self._visited(user, message.channel)
-        component = None if message.deleted else find_component(message.content, custom_id)
+        shown = message.versions[::-1] if stale else (message.content,)
+        found = (find_component(content, custom_id) for content in shown)
+        component = None if message.deleted else next(filter(None, found), None)
         if component is None or component.get("disabled") is True:
             msg = f"message {message_id} has no button {custom_id} that could be pressed"
             raise LookupError(msg)

@@ -11,6 +11,7 @@ _ACTIONS = frozenset(
     {"url", "callback_data", "web_app", "login_url", "switch_inline_query", "switch_inline_query_current_chat"}
     | {"switch_inline_query_chosen_chat", "copy_text", "callback_game", "pay"}
 )
+_STYLES = (None, "danger", "success", "primary")
 
 
 def read_keyboard(arguments: Arguments) -> Mapping[str, object] | None:
@@ -47,6 +48,10 @@ def buttons_of(markup: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
 def _check(button: Mapping[str, object]) -> None:
     if not isinstance(button.get("text"), str):
         raise RefusedError(outbound.KEYBOARD_FORMAT, 'Can\'t find field "text"')
+    if not str(button["text"]).strip():
+        raise RefusedError(outbound.BUTTON_TEXT)
+    if button.get("style") not in _STYLES:
+        raise RefusedError(outbound.BUTTON_STYLE)
     if not any(button.get(action) not in (None, "") for action in _ACTIONS):
         raise RefusedError(outbound.KEYBOARD_FORMAT, "Text buttons are unallowed in the inline keyboard")
     data = button.get("callback_data")

@@ -170,9 +170,9 @@ class LoopbackTelegram:
         return self._commands.times_set
 
     @property
-    def answers(self) -> Mapping[str, str]:
-        """The answered button presses, by id: what the user was shown."""
-        return self._buttons.answers
+    def presses(self) -> Buttons:
+        """What was pressed, and what became of that."""
+        return self._buttons
 
     @property
     def actions(self) -> list[ChatAction]:
@@ -317,8 +317,14 @@ class LoopbackTelegram:
         return self._history.delete(self.message(chat, message_id))
 
     def press(self, user: int, chat: int, message_id: int, data: str) -> str:
-        """Let a user press a button that the message has or had; returns the id of the callback query."""
-        return self._buttons.press(self._user(user).id, self.message(chat, message_id), data)
+        """Let a user press a button that the message has or had; returns the id of the callback query.
+
+        Raises:
+            KeyError: the user cannot see the chat, or there is no such message.
+            ValueError: the message never had such a button, or is gone.
+        """
+        place = self._place(user, chat)
+        return self._buttons.press(self._user(user).id, self.message(place.id, message_id), data)
 
     def stand(self, chat: int, standing: Standing, *, by: int | None = None) -> None:
         """Block the bot or let it back, take it into a group or throw it out, make it an administrator or restrict it.

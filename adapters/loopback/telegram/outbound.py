@@ -327,10 +327,24 @@ CALLBACK_DATA = Rule(
     error="Bad Request: BUTTON_DATA_INVALID",
     limit=64,
 )
+BUTTON_TEXT = Rule(
+    name="button_text",
+    says="A button has text on it, or may be left out in silence; refusing it is the stricter guess.",
+    source=f"{API}#inlinekeyboardbutton",
+    confidence=Confidence.CLAIMED,
+    error="Bad Request: BUTTON_TEXT_INVALID",
+)
+BUTTON_STYLE = Rule(
+    name="button_style",
+    says="A button's style is danger, success or primary. The wording is a guess.",
+    source=f"{API}#inlinekeyboardbutton",
+    confidence=Confidence.CLAIMED,
+    error="Bad Request: can't parse inline keyboard button: unsupported style specified",
+)
 QUERY_OLD = Rule(
     name="query_old",
-    says="A button press is answered within a few seconds, here 5 real ones, the stricter guess; and only one "
-    "that there was.",
+    says="A button press is answered within a few seconds, here 5 real ones, and once: the stricter guesses; and "
+    "only one that there was.",
     source="https://github.com/eternnoir/pyTelegramBotAPI/issues/1615",
     confidence=Confidence.CLAIMED,
     error="Bad Request: query is too old and response timeout expired or query ID is invalid",
@@ -429,6 +443,8 @@ RULES: tuple[Rule, ...] = (
     DELETE_LATE,
     KEYBOARD_FORMAT,
     CALLBACK_DATA,
+    BUTTON_TEXT,
+    BUTTON_STYLE,
     QUERY_OLD,
     QUERY_TEXT,
     ACTION_LIFE,

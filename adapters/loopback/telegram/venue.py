@@ -7,18 +7,21 @@ from pathlib import Path
 
 from adapters.loopback.telegram.answer import RefusedError
 from adapters.loopback.telegram.entity import Entity
+from adapters.loopback.telegram.keyboard import buttons_of
 from adapters.loopback.telegram.loopback import LoopbackTelegram
 from adapters.loopback.telegram.message import Message
 from adapters.loopback.telegram.world import ADA, BOB, User, World
-from adapters.loopback.venue import Doing, Shown, Trouble, Value, Venue, Where, Who
+from adapters.loopback.venue import Doing, Happened, Shown, Trouble, Value, Venue, Where, Who
 
 ROBOT = User(id=103, name="Robot", username="robot_bot", is_bot=True)
 USERS: dict[Who, int] = {"ada": ADA.id, "bob": BOB.id, "robot": ROBOT.id}
 GROUP = -200
+KINDS: dict[Happened, str] = {"message": "message", "press": "callback_query"}
 METHODS: dict[Doing, str] = {
     "post": "sendMessage",
     "edit": "editMessageText",
     "delete": "deleteMessage",
+    "tell": "answerCallbackQuery",
     "connect": "getMe",
 }
 
@@ -52,10 +55,13 @@ class TelegramVenue:
             "allow_groups": [str(GROUP)],
         }
 
-    def ask(self, text: str) -> str:
+    def ask(self, text: str, *, who: Who = "ada", shared: bool = False) -> str:
         """See ``Venue``. A client cuts what is too long for one message."""
+        if shared:
+            return self.say(text, who=who)
+        user = USERS[who]
         try:
-            pasted = self._telegram.paste(ADA.id, ADA.id, text)
+            pasted = self._telegram.paste(user, user, text)
         except RefusedError as error:
             raise ValueError(str(error)) from error
         if not pasted:
@@ -63,15 +69,35 @@ class TelegramVenue:
             raise ValueError(msg)
         return str(pasted[0].id)
 
-    def say(self, text: str, *, who: Who = "ada", where: Where = "channel", addressed: bool = True) -> str:
+    def say(
+        self,
+        text: str,
+        *,
+        who: Who = "ada",
+        where: Where = "channel",
+        addressed: bool = True,
+        beside: str | None = None,
+    ) -> str:
         """See ``Venue``."""
         user = USERS[who]
-        chat = GROUP if where == "channel" else user
-        return str(self._telegram.say(user, chat, text, mention=addressed).id)
+        chat, topic = (GROUP if where == "channel" else user, None) if beside is None else self._place(beside)
+        return str(self._telegram.say(user, chat, text, mention=addressed, topic=topic).id)
 
-    def command(self, word: str) -> str:
+    def command(self, word: str, argument: str = "", *, who: Who = "ada", beside: str | None = None) -> str:
         """See ``Venue``."""
-        return str(self._telegram.command(ADA.id, ADA.id, word).id)
+        user = USERS[who]
+        chat, topic = (user, None) if beside is None else self._place(beside)
+        return str(self._telegram.command(user, chat, word, argument, topic=topic).id)
+
+    def press(self, who: Who, message_id: str, data: str, *, stale: bool = False) -> None:
+        """See ``Venue``."""
+        message = self._find(message_id)
+        if not stale and data not in [given for _, given in _buttons(message)]:
+            raise LookupError(message_id, data)
+        try:
+            self._telegram.press(USERS[who], message.chat, message.id, data)
+        except ValueError as error:
+            raise LookupError(message_id, data) from error
 
     def edit(self, message_id: str, text: str) -> None:
         """See ``Venue``."""
@@ -84,10 +110,14 @@ class TelegramVenue:
         message = self._find(message_id)
         self._telegram.delete(message.chat, message.id)
 
-    def repeat(self) -> None:
+    def repeat(self, what: Happened = "message") -> None:
         """See ``Venue``."""
-        newest = self._telegram.updates[-1]["update_id"]
-        self._telegram.redeliver(int(str(newest)))
+        newest = next(update for update in reversed(self._telegram.updates) if KINDS[what] in update)
+        self._telegram.redeliver(int(str(newest["update_id"])))
+
+    def outdate(self) -> None:
+        """See ``Venue``."""
+        self._telegram.presses.outdate()
 
     def trouble(self, doing: Doing, trouble: Trouble) -> None:
         """See ``Venue``."""
@@ -128,6 +158,18 @@ class TelegramVenue:
         """See ``Venue``."""
         return [_shown(message) for message in self._telegram.taken]
 
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
+        """See ``Venue``."""
+        return _buttons(self._find(message_id))
+
+    def whispers(self, who: Who) -> list[str]:
+        """See ``Venue``."""
+        return self._telegram.presses.shown_to(USERS[who])
+
+    def waiting(self) -> int:
+        """See ``Venue``."""
+        return self._telegram.presses.waiting
+
     def calls(self) -> list[dict[str, object]]:
         """See ``Venue``."""
         return self._telegram.calls.to_json()
@@ -140,10 +182,19 @@ class TelegramVenue:
         """See ``Venue``."""
         return self._telegram.until(condition)
 
+    def _place(self, message_id: str) -> tuple[int, int | None]:
+        """The chat and the topic that a message stands in."""
+        message = self._find(message_id)
+        return message.chat, message.thread if message.is_topic_message else None
+
     def _find(self, message_id: str) -> Message:
         """A message by its id; of two in several chats, that in the group."""
         messages = sorted(self._telegram.messages(deleted=True), key=lambda message: message.chat)
         return next(message for message in messages if message.id == int(message_id))
+
+
+def _buttons(message: Message) -> list[tuple[str, str]]:
+    return [(str(button["text"]), str(button["callback_data"])) for button in buttons_of(message.reply_markup or {})]
 
 
 def _shown(message: Message) -> Shown:

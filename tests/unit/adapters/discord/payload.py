@@ -54,6 +54,13 @@ def direct(**changes: object) -> dict[str, Any]:
     return said | changes
 
 
+def press(custom_id: object = "approve:abcdefg2", **changes: object) -> dict[str, Any]:
+    """A press of a button below a message of ours in a channel."""
+    said = message(author={"id": ME.user, "bot": True}, content="May I?")
+    pressed = {"custom_id": custom_id, "component_type": 2, "id": 1}
+    return interaction() | {"id": "700", "type": 3, "data": pressed, "message": said} | changes
+
+
 def interaction(name: str = "ask", text: str | None = "what?", **changes: object) -> dict[str, Any]:
     """A slash command in a channel."""
     options: list[object] = [] if text is None else [{"name": "text", "type": 3, "value": text}]

@@ -89,7 +89,9 @@ async def test_where_discord_says_no_it_is_not_tried_again() -> None:
 
 
 def test_the_commands_are_within_what_discord_takes() -> None:
-    assert [command["name"] for command in COMMANDS] == ["ask", "new", "stop", "status", "help"]
+    assert [command["name"] for command in COMMANDS] == [
+        *("ask", "new", "stop", "status", "approve", "deny", "approvals", "revoke", "help"),
+    ]
     for command in COMMANDS:
         assert len(str(command["description"])) <= 100
 

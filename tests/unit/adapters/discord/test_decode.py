@@ -149,6 +149,29 @@ def test_a_word_behind_our_name_is_a_command(said: dict[str, Any], command: str)
     assert (inbound.command, inbound.message_id.rpartition(":")[2]) == (command, "500")
 
 
+@pytest.mark.parametrize(
+    ("words", "command", "argument"),
+    [
+        ("approve abcdefg2", "approve", "abcdefg2"),
+        ("Deny ABCDEFG2", "deny", "abcdefg2"),
+        ("approve", "approve", ""),
+        ("approvals", "approvals", ""),
+        ("revoke read_url", "revoke", "read_url"),
+    ],
+)
+def test_a_decision_is_typed_as_any_command(words: str, command: str, argument: str) -> None:
+    for said in (mention(content=f"<@901> {words}"), direct(content=f"!{words}")):
+        inbound = decoded(said)
+        assert isinstance(inbound, CommandReceived)
+        assert (inbound.command, inbound.argument) == (command, argument)
+
+
+@pytest.mark.parametrize("words", ["approve of it", "approve everything", "deny it all", "revoke it all"])
+def test_what_only_begins_like_a_decision_is_a_message(words: str) -> None:
+    assert received(mention(content=f"<@901> {words}")).text == words
+    assert received(direct(content=f"!{words}")).text == f"!{words}"
+
+
 @pytest.mark.parametrize("content", ["stop", "! stop", "!stop it", "!stopping"])
 def test_a_word_in_a_direct_message_is_a_word(content: str) -> None:
     assert received(direct(content=content)).text == content

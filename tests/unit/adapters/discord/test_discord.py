@@ -64,6 +64,7 @@ def test_the_capabilities_are_the_settings() -> None:
     assert (capabilities.surface, capabilities.unit, capabilities.bubble) == ("post", "cp", 900)
     assert (capabilities.reconciliation, bool(capabilities.mark), capabilities.typing_every) == ("nonce", True, 8.0)
     assert (capabilities.read, capabilities.append, capabilities.messages) == ((), (), None)
+    assert (capabilities.buttons, capabilities.whispers, len(capabilities.private)) == (True, False, 1)
     assert capabilities.fits is not None
     assert capabilities.fits("x" * 900)
     assert not capabilities.fits("a||b" * 225)
@@ -84,6 +85,7 @@ def test_no_budget_overruns_a_window_of_five_in_five_seconds() -> None:
     assert capabilities.guest is not None
     for each in (capabilities, capabilities.guest):
         budgets = (*each.post[:1], *each.edit[:1], *each.delete[:1], *each.typing[:1])
+        assert (each.buttons, each.private) == (True, capabilities.private)
         assert all(budget.scope == "thread" and budget.burst + 5 * budget.rate <= 5 for budget in budgets)
     for budgets in (capabilities.post, capabilities.edit, capabilities.delete, capabilities.mark, capabilities.typing):
         assert (budgets[-1].scope, budgets[-1].burst + budgets[-1].rate) == ("account", 48)

@@ -4,8 +4,8 @@ import pytest
 
 from adapters.discord.decode import decode
 from gateway.address import Address
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageReceived, Ticket
-from tests.unit.adapters.discord.payload import ME, interaction, places
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageReceived, PressReceived, Ticket
+from tests.unit.adapters.discord.payload import ME, direct, interaction, message, places, press
 
 
 def decoded(data: object) -> Inbound:
@@ -125,3 +125,67 @@ def test_a_question_without_text_is_an_empty_one() -> None:
         inbound = decoded(interaction(data={"name": "ask", "type": 1, "options": options}))
         assert isinstance(inbound, MessageReceived)
         assert inbound.text == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "argument"),
+    [
+        ("approve", None, ""),
+        ("approve", "abcdefg2", "abcdefg2"),
+        ("deny", " ABCDEFG2 ", "abcdefg2"),
+        ("approve", "always abcdefg2", "always abcdefg2"),
+        ("approve", "of it", "of it"),
+        ("approvals", None, ""),
+        ("revoke", "read_URL", "read_URL"),
+    ],
+)
+def test_a_decision_is_a_command_with_what_it_is_about(name: str, given: str | None, argument: str) -> None:
+    inbound = decoded(interaction(name, given))
+    assert isinstance(inbound, CommandReceived)
+    assert (inbound.command, inbound.argument) == (name, argument)
+
+
+def test_a_press_says_who_pressed_what_below_what_and_brings_its_token() -> None:
+    inbound = decoded(press(channel_id="11", channel={"id": "11", "type": 11, "parent_id": "10"}))
+    assert inbound == PressReceived(
+        event_id="discord:900:700",
+        press="700",
+        message_id="discord:900:11:500",
+        address=Address(platform="discord", account="900", channel="10", thread="11"),
+        user="20",
+        data="approve:abcdefg2",
+        direct=False,
+        space="1",
+        ticket=Ticket(secret="secret-token", lifetime=900.0, opening="@700", guest=False),
+    )
+    assert "secret-token" not in repr(inbound)
+
+
+def test_a_press_where_two_talk_alone_is_direct() -> None:
+    alone: dict[str, Any] = {"guild_id": None, "member": None, "user": {"id": "20"}, "context": 1}
+    said = direct(author={"id": ME.user, "bot": True})
+    inbound = decoded(press(message=said, channel_id="30", channel={"id": "30", "type": 1}, **alone))
+    assert isinstance(inbound, PressReceived)
+    assert (inbound.direct, inbound.space, inbound.address.channel) == (True, None, "30")
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (press(data={"custom_id": "x", "component_type": 3}), "not a command: a button or a menu"),
+        (press(data=None), "not a command: a button or a menu"),
+        (press(message=None), "malformed: no usable message"),
+        (press(message={"id": "../x"}), "malformed: no usable message"),
+        (press(message=message()), "a press below another's message"),
+        (press(""), "a press without data of ours"),
+        (press("x" * 101), "a press without data of ours"),
+        (press(7), "a press without data of ours"),
+        (press(token=""), "malformed: no usable token"),
+        (press(member={}), "malformed: no usable user"),
+        (press(id=7), "malformed: no usable id"),
+    ],
+)
+def test_a_press_that_is_malformed_or_not_for_us_is_ignored(query: dict[str, Any], why: str) -> None:
+    inbound = decoded(query)
+    assert isinstance(inbound, Ignored)
+    assert inbound.reason == why

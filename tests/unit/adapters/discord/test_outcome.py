@@ -21,6 +21,7 @@ from gateway.operation import (
     Quota,
     RateLimited,
     ShowTyping,
+    TellPrivately,
     TooLong,
     Unknown,
     UnmarkWaiting,
@@ -35,6 +36,7 @@ DELETE = DeleteMessage(address=CHANNEL, message_id="5")
 MARK = MarkWaiting(address=CHANNEL, message_id="5")
 UNMARK = UnmarkWaiting(address=CHANNEL, message_id="5")
 TYPING = ShowTyping(address=CHANNEL)
+TELL = TellPrivately(address=CHANNEL, user="20", text="no", press="600")
 HEADERS = {"x-ratelimit-remaining": "3", "x-ratelimit-reset-after": "1.25"}
 
 
@@ -48,6 +50,7 @@ def test_a_post_has_the_id_of_its_message_and_all_else_the_one_it_had() -> None:
     for operation in (DELETE, MARK, UNMARK):
         assert outcome(Answer(status=204), operation) == Performed(message_id="5")
     assert outcome(Answer(status=204), TYPING) == Performed(message_id="")
+    assert outcome(Answer(status=200, body={"id": "7"}, headers=HEADERS), TELL) == Performed(message_id="")
 
 
 def test_a_post_without_an_id_is_not_taken_for_done() -> None:
@@ -69,6 +72,9 @@ def test_headers_that_say_nothing_are_no_quota(header: str, strange: str) -> Non
     ("code", "status", "operation", "kind"),
     [
         (10008, 404, EDIT, MessageGone),
+        (50027, 401, TELL, Expired),
+        (10062, 404, TELL, Expired),
+        (10015, 404, TELL, Expired),
         (10008, 404, DELETE, MessageGone),
         (10008, 404, MARK, NotModified),
         (10008, 404, UNMARK, NotModified),

@@ -2,10 +2,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from adapters.discord.render import Call, Rendered, callback, in_channel, render
+from adapters.discord.render import EPHEMERAL, SUPPRESS_EMBEDS, Call, Rendered, callback, in_channel, render
 from gateway.address import Address
 from gateway.inbound import Ticket
-from gateway.operation import DeleteMessage, EditMessage, MarkWaiting, PostMessage, ShowTyping, UnmarkWaiting
+from gateway.operation import (
+    Button,
+    DeleteMessage,
+    EditMessage,
+    MarkWaiting,
+    PostMessage,
+    ShowTyping,
+    TellPrivately,
+    UnmarkWaiting,
+)
 from gateway.payload import mapping
 
 CHANNEL = Address(platform="discord", account="900", channel="10")
@@ -114,6 +123,45 @@ def test_l20_a_reply_goes_though_its_question_is_gone() -> None:
     post = body(PostMessage(address=CHANNEL, text="a", answers="5"))
     assert post["message_reference"] == {"message_id": "5", "fail_if_not_exists": False}
     assert "message_reference" not in body(PostMessage(address=CHANNEL, text="a", answers="@600"))
+
+
+BUTTONS = (
+    Button(label="Allow", data="approve:abcdefg2", style="go"),
+    Button(label="Always here", data="always:abcdefg2"),
+    Button(label="Deny", data="deny:abcdefg2", style="stop"),
+)
+ROW = {
+    "type": 1,
+    "components": [
+        {"type": 2, "style": 3, "label": "Allow", "custom_id": "approve:abcdefg2"},
+        {"type": 2, "style": 2, "label": "Always here", "custom_id": "always:abcdefg2"},
+        {"type": 2, "style": 4, "label": "Deny", "custom_id": "deny:abcdefg2"},
+    ],
+}
+
+
+@pytest.mark.parametrize("ticket", [None, MEMBER, GUEST])
+def test_buttons_stand_in_one_row_wherever_a_message_goes(ticket: Ticket | None) -> None:
+    assert body(PostMessage(address=CHANNEL, text="a", ticket=ticket, buttons=BUTTONS))["components"] == [ROW]
+    assert "components" not in body(PostMessage(address=CHANNEL, text="a", ticket=ticket))
+    for name in ("5", "@600") if ticket else ("5",):
+        edit = EditMessage(address=CHANNEL, message_id=name, text="a", ticket=ticket, buttons=BUTTONS)
+        assert body(edit)["components"] == [ROW]
+
+
+def test_an_edit_without_buttons_says_that_there_are_none() -> None:
+    assert body(EditMessage(address=CHANNEL, message_id="5", text="a"))["components"] == []
+
+
+def test_what_is_for_one_person_alone_follows_by_the_token_and_wakes_nobody() -> None:
+    told = TellPrivately(address=CHANNEL, user="20", text="**No.** @everyone", press="600", ticket=MEMBER)
+    assert (call(told).method, call(told).path, call(told).by_token) == ("POST", "/webhooks/900/s%2F1?wait=true", True)
+    assert body(told) == {
+        "content": "**No.** @everyone",
+        "allowed_mentions": {"parse": []},
+        "flags": SUPPRESS_EMBEDS | EPHEMERAL,
+    }
+    assert render(TellPrivately(address=CHANNEL, user="20", text="No.", press="600")) is None
 
 
 def test_plain_text_is_escaped_and_markdown_is_not() -> None:

@@ -55,6 +55,15 @@ def photo(place: int, **changes: object) -> dict[str, Any]:
     return direct(None, message_id=9 + place, photo=sizes) | changes
 
 
+def press(
+    message: dict[str, Any] | None = None, data: object = "approve:abcdefg2", **changes: object
+) -> dict[str, Any]:
+    """A press of Ada's below a message of ours."""
+    ours = {"from": {"id": 7, "is_bot": True, "first_name": "Helm"}}
+    query: dict[str, Any] = {"id": "4001", "from": ADA, "data": data, "message": (message or direct()) | ours}
+    return query | changes
+
+
 def update(message: object, identifier: object = 1, kind: str = "message") -> dict[str, Any]:
     """What getUpdates gives."""
     return {"update_id": identifier, kind: message}

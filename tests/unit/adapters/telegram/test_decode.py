@@ -5,7 +5,7 @@ import pytest
 from adapters.telegram.content import notes
 from adapters.telegram.decode import decode, edited
 from gateway.address import Address
-from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, Quotation
+from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, MessageReceived, PressReceived, Quotation
 from gateway.payload import Json
 from tests.cases import case
 from tests.unit.adapters.telegram.payload import (
@@ -17,6 +17,7 @@ from tests.unit.adapters.telegram.payload import (
     entity,
     group,
     photo,
+    press,
     size,
     topic,
     update,
@@ -134,6 +135,94 @@ def test_a_command_is_what_telegram_marked_as_one(make: Any, text: str, command:
 
 
 @pytest.mark.parametrize(
+    ("text", "command", "argument"),
+    [
+        ("/approve", "approve", ""),
+        ("/approve abcdefg2", "approve", "abcdefg2"),
+        ("/approve@helm_bot ABCDEFG2", "approve", "abcdefg2"),
+        ("/Deny\n abcdefg2 ", "deny", "abcdefg2"),
+        ("/approve always abcdefg2", "approve", "always abcdefg2"),
+        ("/approvals", "approvals", ""),
+        ("/revoke", "revoke", ""),
+        ("/revoke read_URL", "revoke", "read_URL"),
+    ],
+)
+@pytest.mark.parametrize("make", [direct, group, topic], ids=["direct", "group", "topic"])
+def test_a_decision_is_a_command_with_what_it_is_about(make: Any, text: str, command: str, argument: str) -> None:
+    inbound = heard(make(text))
+    assert isinstance(inbound, CommandReceived)
+    assert (inbound.command, inbound.argument) == (command, argument)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/approve of it",
+        "/approve abcdefgh",
+        "/deny everything",
+        "/approvals please",
+        "/revoke it all",
+        "/approve \N{CYRILLIC SMALL LETTER A}",
+    ],
+)
+def test_what_has_more_than_a_decision_in_it_is_a_message(text: str) -> None:
+    assert received(direct(text)).text == text
+
+
+def told(query: Json) -> PressReceived | Ignored:
+    (inbound,) = decode([update(query, 5, "callback_query")], ME)
+    assert isinstance(inbound, PressReceived | Ignored)
+    return inbound
+
+
+def test_a_press_is_known_by_its_query_and_says_who_pressed_what_below_what() -> None:
+    assert told(press(topic(), **{"from": {"id": 102, "is_bot": False}})) == PressReceived(
+        event_id="telegram:7:callback:4001",
+        press="4001",
+        message_id=f"telegram:7:{FORUM}:9",
+        address=Address(platform="telegram", account="7", channel=str(FORUM), thread="5"),
+        user="102",
+        data="approve:abcdefg2",
+        direct=False,
+    )
+    for message, direct_ in ((direct(), True), (group(), False)):
+        inbound = told(press(message))
+        assert isinstance(inbound, PressReceived)
+        assert (inbound.direct, inbound.address.thread) == (direct_, None)
+
+
+def test_a_press_below_a_message_that_is_too_old_to_be_shown_arrives() -> None:
+    old = {"message_id": 9, "date": 0, "chat": {"id": GROUP, "type": "group", "title": "Harbour"}}
+    inbound = told(press() | {"message": old})
+    assert isinstance(inbound, PressReceived)
+    assert inbound.message_id == f"telegram:7:{GROUP}:9"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (press(id=4001), "malformed: no usable query id"),
+        (press(id="a:b"), "malformed: no usable query id"),
+        ({"data": "x"}, "malformed: no usable query id"),
+        (press(**{"from": None}), "malformed: no usable sender"),
+        (press(**{"from": {"id": 8, "is_bot": True}}), "another bot's press"),
+        (press(direct(chat={"id": -5, "type": "channel"})), "a press below a channel's post"),
+        (press(direct(chat={"id": -5, "type": []})), "a press below a channel's post"),
+        (press() | {"message": direct()}, "a press below another's message"),
+        (press() | {"message": None, "inline_message_id": "x"}, "a press below a message that is not ours to see"),
+        (press(direct(message_id="x")), "a press below a message that is not ours to see"),
+        (press(data=None, game_short_name="x"), "a press without data of ours"),
+        (press(data=""), "a press without data of ours"),
+        (press(data="é" * 33), "a press without data of ours"),
+    ],
+)
+def test_a_press_that_is_malformed_or_not_for_us_is_ignored(query: Json, expected: str) -> None:
+    inbound = told(query)
+    assert isinstance(inbound, Ignored)
+    assert inbound.reason == expected
+
+
+@pytest.mark.parametrize(
     "message",
     [
         direct("stop"),
@@ -198,7 +287,6 @@ def test_what_no_person_says_is_ignored(message: Json, expected: str) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"update_id": 1, "callback_query": {"data": "x"}}, "not a message: callback_query"),
         ({"update_id": 1, "my_chat_member": {"new_chat_member": {"status": "kicked"}}}, "my_chat_member, kicked"),
         ({"update_id": 1, "Secret words": {}}, "not a message: unknown"),
         ({"update_id": 1}, "not a message: nothing"),

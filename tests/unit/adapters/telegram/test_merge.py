@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from adapters.telegram.merge import ALBUM, HOLD, LONGEST, REMEMBERED, Group, Merge
-from tests.unit.adapters.telegram.payload import ADA, direct, group, photo, topic, update
+from tests.unit.adapters.telegram.payload import ADA, direct, group, photo, press, topic, update
 
 BOB = {"id": 102, "is_bot": False, "first_name": "Bob"}
 LONG = "a" * 4000
@@ -83,6 +83,13 @@ def test_o07_what_comes_behind_a_held_message_waits_and_other_places_do_not() ->
     merge = fed(photo(1, media_group_id="g1"), direct("b", **{"from": BOB}), topic("c"), topic("d", thread=6))
     assert ids(merge.take(0.0)) == [[3], [4]]
     assert ids(merge.take(HOLD)) == [[1], [2]]
+
+
+def test_a_press_waits_for_nothing() -> None:
+    merge = fed(photo(1, media_group_id="g1"))
+    merge.feed(update(press(photo(2)), 2, "callback_query"), 0.0)
+    assert ids(merge.take(0.0)) == [[2]]
+    assert ids(merge.take(HOLD)) == [[1]]
 
 
 def test_the_senders_next_message_ends_the_waiting() -> None:

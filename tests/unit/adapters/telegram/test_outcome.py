@@ -7,6 +7,7 @@ from gateway.operation import (
     DeleteMessage,
     EditMessage,
     EditRefused,
+    Expired,
     Forbidden,
     MarkupRejected,
     MessageGone,
@@ -17,6 +18,7 @@ from gateway.operation import (
     PostMessage,
     RateLimited,
     ShowTyping,
+    TellPrivately,
     TooLong,
     Unknown,
     Unreachable,
@@ -46,6 +48,7 @@ def meant(status: int, description: str, operation: Operation = EDIT) -> Outcome
         (EDIT, {"message_id": 3}, Performed(message_id="3")),
         (DeleteMessage(address=CHAT, message_id="3"), True, Performed(message_id="3")),
         (ShowTyping(address=CHAT), True, Performed(message_id="")),
+        (TellPrivately(address=CHAT, user="101", text="no", press="4001"), True, Performed(message_id="")),
     ],
 )
 def test_what_was_done_is_told_with_the_message(operation: Operation, result: object, expected: Outcome) -> None:
@@ -84,6 +87,8 @@ def test_a_message_of_a_group_that_moved_is_told_with_its_place() -> None:
         (outbound.CHAT_UNKNOWN, Forbidden),
         (outbound.NO_RIGHT, Forbidden),
         (outbound.WRONG_TOKEN, Unreachable),
+        (outbound.QUERY_OLD, Expired),
+        (outbound.QUERY_TEXT, TooLong),
     ],
     ids=lambda value: value.name if isinstance(value, outbound.Rule) else value.__name__,
 )

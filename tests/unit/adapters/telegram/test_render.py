@@ -3,7 +3,7 @@ import pytest
 from adapters.telegram.markup import INERT
 from adapters.telegram.render import render
 from gateway.address import Address
-from gateway.operation import DeleteMessage, EditMessage, PostMessage, ShowTyping
+from gateway.operation import Button, DeleteMessage, EditMessage, PostMessage, ShowTyping
 
 CHAT = Address(platform="telegram", account="7", channel="101")
 NO_PREVIEW = {"is_disabled": True}
@@ -30,6 +30,19 @@ def test_plain_text_goes_as_it_stands() -> None:
         "edit_message_text",
         {"chat_id": 101, "message_id": 3, "text": "**hi**", "link_preview_options": NO_PREVIEW},
     )
+
+
+def test_buttons_go_with_a_message_and_an_edit_has_its_own_or_none() -> None:
+    buttons = (Button(label="Yes", data="y"),)
+    row = {"inline_keyboard": [[{"text": "Yes", "callback_data": "y"}]]}
+    for operation, shown in (
+        (PostMessage(address=CHAT, text="hi", buttons=buttons), row),
+        (EditMessage(address=CHAT, message_id="3", text="hi", buttons=buttons), row),
+        (EditMessage(address=CHAT, message_id="3", text="hi"), None),
+    ):
+        call = render(operation, chat="101")
+        assert call is not None
+        assert call.arguments.get("reply_markup") == shown
 
 
 def test_what_is_answered_may_be_gone() -> None:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from adapters.loopback.telegram.limit import Limits
 from adapters.telegram import CHANNELS, USERS, Settings, Webhook, allow, create
-from adapters.telegram.adapter import DELETE, EDIT, POST, TYPING
+from adapters.telegram.adapter import DELETE, EDIT, POST, PRIVATE, TYPING
 from gateway.access import Allow, warnings
 from gateway.adapter import Budget
 
@@ -76,6 +76,7 @@ def test_the_capabilities_are_the_settings() -> None:
     assert (capabilities.mark, capabilities.read, capabilities.append) == ((), (), ())
     assert (capabilities.post, capabilities.edit, capabilities.delete) == (POST, EDIT, DELETE)
     assert (capabilities.typing, capabilities.typing_every) == (TYPING, 4.5)
+    assert (capabilities.buttons, capabilities.whispers, capabilities.private) == (True, False, PRIVATE)
     assert capabilities.fits is not None
     assert capabilities.fits("a b" * 300)
     assert not capabilities.fits("@a " * 300)
@@ -104,6 +105,8 @@ def test_no_budget_is_larger_than_the_judges() -> None:
     assert TYPING[0].rate <= limits.action.rate
     assert TYPING[0].burst < limits.action.capacity
     assert POST[2].rate <= limits.overall.rate
+    assert PRIVATE[0].rate <= limits.other.rate
+    assert PRIVATE[0].burst < limits.other.capacity
 
 
 def test_the_tables_in_the_readme_are_configurations() -> None:

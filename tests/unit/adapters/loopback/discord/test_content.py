@@ -13,7 +13,7 @@ V2 = int(Flag.COMPONENTS_V2)
 
 
 def button(**more: object) -> dict[str, object]:
-    return {"type": 2, "style": 1, "custom_id": "b", **more}
+    return {"type": 2, "style": 1, "custom_id": "b", "label": "B", **more}
 
 
 def row(*components: object) -> dict[str, object]:
@@ -68,6 +68,10 @@ def test_embeds_are_ten_at_most_and_white_space_round_their_texts_is_none() -> N
         ([row(button(custom_id="x" * 101))], "components.custom_id"),
         ([row(button(custom_id=""))], "components.custom_id"),
         ([row(button(label="x" * 81))], "components.label"),
+        ([row(button(style=9))], "components.style"),
+        ([row(button(label=""))], "components"),
+        ([row(button(), button(label="C"))], "components"),
+        ([row(button()), row(button())], "components"),
     ],
 )
 def test_components_that_are_too_many_or_too_long_are_refused(components: list[object], path: str) -> None:
@@ -80,7 +84,7 @@ def test_a_button_is_found_by_its_id() -> None:
     assert found is not None
     assert found["label"] == "C"
     assert find_component(content, "d") is None
-    link: dict[str, object] = {"type": 2, "style": 5, "url": "https://example.org"}
+    link: dict[str, object] = {"type": 2, "style": 5, "label": "Look", "url": "https://example.org"}
     assert read_post({"components": [row(link)]}, READING).components
 
 

@@ -59,6 +59,8 @@ PROOFS: Mapping[Rule, str] = {
     outbound.DELETE_LATE: "test_a_deletion_needs_a_message_that_stands_and_the_right",
     outbound.KEYBOARD_FORMAT: "test_a_malformed_keyboard_is_refused",
     outbound.CALLBACK_DATA: "test_a_malformed_keyboard_is_refused",
+    outbound.BUTTON_TEXT: "test_a_malformed_keyboard_is_refused",
+    outbound.BUTTON_STYLE: "test_a_malformed_keyboard_is_refused",
     outbound.QUERY_OLD: "test_a_press_is_answered_in_time_and_once_there_was_one",
     outbound.QUERY_TEXT: "test_a_press_is_answered_in_time_and_once_there_was_one",
     outbound.ACTION_LIFE: "test_typing_shows_for_five_platform_seconds_or_until_the_next_message",
