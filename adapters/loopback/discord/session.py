@@ -1,6 +1,7 @@
 """What one client is told, and what it has still to be told when it comes back. Pure."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class Session:
             (
                 each
                 for each in reversed(self.dispatches)
-                if event in {None, each.event} and identifier in {None, each.data.get("id")}
+                if event in {None, each.event} and identifier in {None, _named(each.data)}
             ),
             None,
         )
@@ -64,3 +65,8 @@ class Session:
             msg = f"nothing was dispatched as {event}" if event else "nothing was dispatched"
             raise LookupError(msg)
         return found
+
+
+def _named(data: object) -> object:
+    """The id of what a dispatch is about, if it has one."""
+    return cast("dict[str, object]", data).get("id") if isinstance(data, dict) else None

@@ -305,16 +305,16 @@ async def test_five_reads_of_300_ms_inside_a_stream_of_two_seconds_add_nothing_t
     assert [result for result, _ in ran.results] == [name for name, _, _ in reads]
 
 
-@pytest.mark.parametrize(
-    ("call", "error_type"),
-    [
-        (("u1", "nothing", {}), "unknown_tool"),
-        (("u1", "look", {"bad": 1}), "invalid_input"),
-        (("u1", "look", {"forbidden": 1}), "not_permitted"),
-        (("u1", "fall", {}), "failed"),
-        (("u1", "sleep", {}), "timeout"),
-    ],
-)
+WRONG: list[tuple[tuple[str, str, JsonObject], str]] = [
+    (("u1", "nothing", {}), "unknown_tool"),
+    (("u1", "look", {"bad": 1}), "invalid_input"),
+    (("u1", "look", {"forbidden": 1}), "not_permitted"),
+    (("u1", "fall", {}), "failed"),
+    (("u1", "sleep", {}), "timeout"),
+]
+
+
+@pytest.mark.parametrize(("call", "error_type"), WRONG)
 async def test_whatever_is_wrong_with_a_call_is_a_result_for_the_model(
     call: tuple[str, str, JsonObject], error_type: str
 ) -> None:
