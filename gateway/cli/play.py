@@ -169,7 +169,7 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
             for stage in stages:
                 ask(stage, question)
         else:
-            await Screen(stages, options.save_svg).show(question, until=stop)
+            await Screen(stages, options.save_svg, options.faults).show(question, until=stop)
     if refused:
         raise refusal(refused[0], question)
     return records
