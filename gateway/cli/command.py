@@ -11,9 +11,6 @@ import typer
 from gateway.cli.choice import PLATFORMS, chosen, hint, nearest
 from gateway.error import UsageError
 
-MODELS = ("scripted", "anthropic")
-UNITS = ("cp", "utf16", "utf8")
-
 app = typer.Typer(
     name="dragoman",
     no_args_is_help=True,
@@ -35,8 +32,13 @@ def _one_of(*names: str) -> Callable[[str], str]:
     return read
 
 
-def _choices(*names: str) -> str:
-    return f"[{'|'.join(names)}]"
+def _choice(what: str, *names: str) -> Any:
+    return typer.Option(help=what, parser=_one_of(*names), metavar=f"[{'|'.join(names)}]")
+
+
+On = Annotated[str, _choice("The platform to play, or all at once.", *PLATFORMS, "all")]
+Model = Annotated[str, _choice("Who answers; anthropic needs ANTHROPIC_API_KEY.", "scripted", "anthropic")]
+Unit = Annotated[str, _choice("What is counted.", "cp", "utf16", "utf8")]
 
 
 def _refuse(written: str) -> NoReturn:
@@ -90,24 +92,10 @@ def pair(
 @app.command(context_settings={"allow_extra_args": True})
 def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
     context: typer.Context,
-    on: Annotated[
-        str,
-        typer.Option(
-            help="The platform to play, or all at once.",
-            parser=_one_of(*PLATFORMS, "all"),
-            metavar=_choices(*PLATFORMS, "all"),
-        ),
-    ] = "slack",
+    on: On = "slack",
     say: Annotated[str, typer.Option(help="What the user asks.")] = "Show me how to read a big file in Python.",
     script: Annotated[Path | None, typer.Option(help="What the scripted model answers: a .md or .toml file.")] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Who answers; anthropic needs ANTHROPIC_API_KEY.",
-            parser=_one_of(*MODELS),
-            metavar=_choices(*MODELS),
-        ),
-    ] = "scripted",
+    model: Model = "scripted",
     limit: Annotated[int, typer.Option(help="The longest message, in characters.", min=1, max=11_500)] = 800,
     pace: Annotated[float, typer.Option(help="Deltas a second of the scripted model; 0 for all at once.", min=0)] = 200,
     faults: Annotated[
@@ -149,9 +137,7 @@ def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arg
 def chunk(  # noqa: PLR0913, PLR0917 - as above
     file: Annotated[Path | None, typer.Argument(help="A Markdown file; standard input where not given.")] = None,
     limit: Annotated[int, typer.Option(help="The longest chunk, in units.")] = 800,
-    unit: Annotated[
-        str, typer.Option(help="What is counted.", parser=_one_of(*UNITS), metavar=_choices(*UNITS))
-    ] = "cp",
+    unit: Unit = "cp",
     plain: Annotated[bool, typer.Option("--plain", help="For a surface that shows plain text: add nothing.")] = False,
     deltas: Annotated[int, typer.Option(help="Feed it in pieces of so many characters; 0 for all at once.", min=0)] = 0,
     explain: Annotated[bool, typer.Option("--explain", help="Show why each cut was made.")] = False,

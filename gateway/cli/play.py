@@ -185,7 +185,7 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
         if options.headless:
             put()
         else:
-            await Screen(stages, options.save_svg).show(put, until=stop)
+            await Screen(stages, options.save_svg, options.faults).show(put, until=stop)
     if refused:
         raise refusal(refused[0], question)
     return records

@@ -1,6 +1,7 @@
 """The terminal as a chat window: shows the conversation while it grows, from what the platform was told."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,9 +16,13 @@ from rich.text import Text
 from gateway.cli.entity import marked
 from gateway.cli.stage import Shown, Stage, seen
 from gateway.error import DragomanError, UsageError
+from gateway.event import JsonObject
 
 NARROWEST, WIDEST, UNKNOWN = 20, 100, 80
 """Columns: what a message can be read in, what it is read well in, and what a terminal has that does not say."""
+
+ERROR = 400
+"""The status from which on HTTP means one."""
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
 
@@ -31,12 +36,14 @@ class Screen:
     Args:
         stages: where the conversations are.
         save_svg: a file for a picture of all that was shown.
+        faults: the seed by which the platforms misbehave, if they do.
     """
 
-    def __init__(self, stages: Sequence[Stage], save_svg: Path | None = None) -> None:
+    def __init__(self, stages: Sequence[Stage], save_svg: Path | None = None, faults: int | None = None) -> None:
         self._console = Console(record=save_svg is not None, width=width())
         self._stages = stages
         self._save_svg = save_svg
+        self._faults = faults
         self._printed: set[tuple[str, str]] = set()
         self._changed = anyio.Event()
 
@@ -44,6 +51,9 @@ class Screen:
         """Have it asked, and show what comes until the event is set."""
         unsubscribe = [stage.subscribe(self._wake) for stage in self._stages]
         started = anyio.current_time()
+        if self._faults is not None:
+            line = f"Faults are on (seed {self._faults}): calls fail at random, and waits may be long."
+            self._console.print(Text(line, style="dim"))
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
             ask()
             async with anyio.create_task_group() as tasks:
@@ -103,12 +113,27 @@ class Screen:
 
 
 def summary(stage: Stage) -> str:
-    """What it took to show the answer."""
+    """What it took to show the answer, and what went wrong on the way."""
     answers = sum(message.author == "bot" for message in stage.messages())
     calls = stage.calls()
-    refused = sum(call["status"] == 429 for call in calls)
+    kinds = Counter(filter(None, map(_failure, calls)))
+    refused = kinds.pop("refused by a rate limit", 0)
     messages = "1 message" if answers == 1 else f"{answers} messages"
-    return f"{messages}, {len(calls)} calls to {stage.name.title()}, {refused} refused by a rate limit"
+    others = "".join(f", {count} {kind}" for kind, count in sorted(kinds.items()))
+    return f"{messages}, {len(calls)} calls to {stage.name.title()}, {refused} refused by a rate limit{others}"
+
+
+def _failure(call: JsonObject) -> str | None:
+    """What went wrong with a call, if anything did; Slack answers 200 also where it says no."""
+    match call["status"]:
+        case 429:
+            return "refused by a rate limit"
+        case 0:
+            return "without an answer"
+        case int(status) if status >= ERROR or call["error"] is not None:
+            return "answered with an error"
+        case _:
+            return None
 
 
 def width() -> int:

@@ -3,7 +3,7 @@
 import json
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from gateway.cli.screen import summary
+from gateway.cli.table import Value
 from tests.e2e.answer import FAMILIES, LARGE, NARROW, long_answer
 from tests.e2e.command import dragoman, play
 
@@ -284,6 +286,60 @@ def test_headless_says_in_a_line_what_it_took(tmp_path: Path) -> None:
     done = dragoman("play", "--headless", "--script", "answer.md", "--time-scale", "60", cwd=tmp_path)
     assert done.stdout.startswith("1 message, ")
     assert done.stdout.endswith(" calls to Slack, 0 refused by a rate limit\n")
+
+
+def test_faults_are_announced_in_the_terminal_and_counted_by_kind(tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text(long_answer(2_000, seed=1), encoding="utf-8")
+    options = ("--script", "answer.md", "--time-scale", "60", "--pace", "0", "--faults", "3")
+    done = dragoman("play", *options, cwd=tmp_path, extra={"COLUMNS": "100"})
+    assert done.stdout.startswith("Faults are on (seed 3): calls fail at random, and waits may be long.\n")
+    last = done.stdout.splitlines()[-1]
+    assert re.fullmatch(r".* calls to Slack, 1 refused by a rate limit, [1-9] answered with an error.*", last), last
+
+
+class NothingHappened:
+    """A stage on which nothing was said."""
+
+    name = "slack"
+    longest = 1
+
+    def settings(self, folder: Path) -> Mapping[str, Value]:
+        raise NotImplementedError
+
+    def ask(self, text: str) -> str:
+        raise NotImplementedError
+
+    def messages(self) -> list[Any]:
+        return []
+
+    def taken(self) -> list[Any]:
+        return []
+
+    def calls(self) -> list[dict[str, object]]:
+        return []
+
+    def subscribe(self, observer: Callable[[], None]) -> Callable[[], None]:
+        raise NotImplementedError
+
+
+def test_the_last_line_counts_each_kind_of_failed_call() -> None:
+    class Played(NothingHappened):
+        def calls(self) -> list[dict[str, object]]:
+            kinds = [
+                (200, None),
+                (204, None),
+                (429, "ratelimited"),
+                (200, "no_text"),
+                (503, None),
+                (0, None),
+                (0, None),
+            ]
+            return [{"status": status, "error": error} for status, error in kinds]
+
+    assert summary(NothingHappened()) == "0 messages, 0 calls to Slack, 0 refused by a rate limit"
+    assert summary(Played()) == (
+        "0 messages, 7 calls to Slack, 1 refused by a rate limit, 2 answered with an error, 2 without an answer"
+    )
 
 
 def test_the_terminal_shows_the_conversation(tmp_path: Path) -> None:

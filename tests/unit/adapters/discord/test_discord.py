@@ -96,7 +96,7 @@ def test_the_table_in_the_readme_is_a_configuration() -> None:
     settings = read(tomllib.loads(table)["discord"])
     assert settings.allow_users
     assert settings.allow_guilds
-    assert not warnings(allow(settings), users=USERS, channels=CHANNELS)
+    assert not warnings(allow(settings), users=USERS, channels=CHANNELS, spaces=SPACES)
 
 
 def test_the_link_in_the_readme_asks_for_what_the_adapter_needs_and_for_no_more() -> None:
