@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,6 +60,32 @@ class Record:
 
     events: list[Envelope] = field(default_factory=list[Envelope])
     ended: list[RunEnded] = field(default_factory=list[RunEnded])
+
+
+@dataclass(slots=True)
+class Seen:
+    """Writes down what the gateway tells, and wakes whoever may have waited for that."""
+
+    records: Mapping[str, Record]
+    people: Sequence[People]
+    runs: dict[str, list[Envelope]] = field(default_factory=dict[str, list[Envelope]])
+
+    @property
+    def begun(self) -> bool:
+        """Whether there was a run."""
+        return bool(self.runs)
+
+    def watch(self, what: Envelope | RunEnded) -> None:
+        """See ``gateway.conversation.Watch``."""
+        events = self.runs.setdefault(what.run_id, [])
+        if isinstance(what, Envelope):
+            events.append(what)
+            return
+        record = self.records[Address.from_key(what.conversation).platform]
+        record.ended.append(what)
+        record.events += events
+        for each in self.people:
+            each.wake()
 
 
 def main(options: Options) -> int:
@@ -147,21 +173,9 @@ def _refuse_long_messages(options: Options, stages: Sequence[Stage]) -> None:
 
 async def _answer(options: Options, stages: Sequence[Stage], configuration: Path) -> dict[str, Record]:
     """Start the gateway, ask on each platform, and stop it when the answers are there."""
-    records, runs = {stage.name: Record() for stage in stages}, dict[str, list[Envelope]]()
-    connected, stop = anyio.Event(), anyio.Event()
-
-    def watch(what: Envelope | RunEnded) -> None:
-        events = runs.setdefault(what.run_id, [])
-        if isinstance(what, Envelope):
-            events.append(what)
-            return
-        record = records[Address.from_key(what.conversation).platform]
-        record.ended.append(what)
-        record.events += events
-        for each in people:
-            each.wake()
-
+    records = {stage.name: Record() for stage in stages}
     people = [People(stage, _users(options), lambda record=records[stage.name]: len(record.ended)) for stage in stages]
+    connected, stop, seen = anyio.Event(), anyio.Event(), Seen(records, people)
     question, refused = read(options.say), list[str]()
 
     def put() -> None:
@@ -172,14 +186,14 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
     async with anyio.create_task_group() as tasks:
 
         def refuses(platform: str) -> bool:
-            if any(record.ended for record in records.values()) or runs:
+            if seen.begun:
                 return False  # somebody of the script gave it
             refused.append(platform)
             tasks.cancel_scope.cancel()
             return True
 
         parts = replace(parts, platforms=tuple(_listening(each, refuses) for each in parts.platforms))
-        tasks.start_soon(lambda: app.serve(parts, watch=watch, ready=connected.set, stop=stop))
+        tasks.start_soon(lambda: app.serve(parts, watch=seen.watch, ready=connected.set, stop=stop))
         await connected.wait()
         tasks.start_soon(_act, people, stop)
         if options.headless:

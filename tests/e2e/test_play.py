@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -306,7 +306,13 @@ class NothingHappened:
     def settings(self, folder: Path) -> Mapping[str, Value]:
         raise NotImplementedError
 
-    def ask(self, text: str) -> str:
+    def ask(self, text: str, *, who: Literal["ada", "bob"] = "ada", shared: bool = False) -> str:
+        raise NotImplementedError
+
+    def press(self, who: Literal["ada", "bob"], message_id: str, data: str, *, stale: bool = False) -> None:
+        raise NotImplementedError
+
+    def buttons(self, message_id: str) -> list[tuple[str, str]]:
         raise NotImplementedError
 
     def messages(self) -> list[Any]:

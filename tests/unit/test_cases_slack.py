@@ -45,7 +45,7 @@ def test_r10_one_star_and_three_stars_are_not_ours_to_translate() -> None:
 @pytest.mark.parametrize("markup", [True, False], ids=["markdown", "plain"])
 def test_r11_no_digit_is_lost(markup: bool) -> None:
     ((_, text),) = case("R11")["assert"]
-    assert list(sent(case("R11")["input"]["text"], markup=markup).values()) == [text]
+    assert next(iter(sent(case("R11")["input"]["text"], markup=markup).values())) == text
 
 
 def test_l16_what_is_measured_is_what_is_sent() -> None:
