@@ -18,6 +18,7 @@ class Piece:
     """What a bubble is to show, and the stretch ``[start, end)`` of its draft that it stands for: the ``source``.
 
     ``breaks``: where in its stretch the row broke. ``board``: as in its line; a board has no text of its own.
+    ``order``: the number of that line; none where it is new.
     """
 
     kind: Kind
@@ -28,6 +29,7 @@ class Piece:
     end: int = 0
     breaks: tuple[int, ...] = ()
     board: tuple[str, ...] = ()
+    order: int | None = None
 
     @property
     def changes(self) -> bool:
@@ -51,6 +53,7 @@ class Piece:
             end=line.end,
             breaks=line.breaks,
             board=line.board,
+            order=line.number,
         )
 
 

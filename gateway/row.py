@@ -3,9 +3,10 @@
 Rule 1: pieces that are due go to the messages in work in order, the first to the first. Behind that, messages are
         left over from what was taken back, or wait for their pieces.
 Rule 2: what is sealed keeps its place. Only a board that could not be changed goes to the end, in a new message.
-Rule 3: a board is there once. One that an earlier reply may have shown keeps its message, and its place, once it is
-        told of again; before, it is not known whether it is still to be there.
-Rule 4: a call is told of in the last line about tools, unless something was said behind that.
+Rule 3: a board is there once. One that an earlier reply may have shown keeps its place, and its message if that may be
+        there, once it is told of again; before, it is not known whether it is still to be there.
+Rule 4: messages are numbered in the order in which they stand, so that the row can be read again.
+Rule 5: a call is told of in the last line about tools, unless something was said behind that.
 """
 
 from collections import deque
@@ -158,7 +159,7 @@ class Row:
         return any((each.kind, each.board) == (board.kind, board.board) for each in self.pieces)
 
     def show_call(self, line: Piece) -> None:
-        """Tell of the call that a line about tools would begin with: in that line, or in another (rule 4)."""
+        """Tell of the call that a line about tools would begin with: in that line, or in another (rule 5)."""
         call = line.board[0]
         if any(call in piece.board for piece in self.pieces if piece.kind == "activity"):
             return
@@ -181,12 +182,12 @@ class Row:
     def take_up(self, about: tuple[str, ...], doubt: Sequence[Piece]) -> None:
         """An untold board is told of: it goes to its place; in ``doubt`` behind those, if it may be there twice."""
         message, board = self.untold.pop(about)
-        paired = enumerate(zip(self.work, self.due, strict=False))
-        at = next((at for at, (other, piece) in paired if _behind(message, board, other, piece)), len(self.due))
-        self.fill(at)
-        self.work.insert(at, message)
-        self.due.insert(at, board)
-        for piece in reversed(doubt if message.void else ()):
+        if message.standing is Standing.UNHEARD:  # all that stood in front of it is there
+            self.due.appendleft(board)
+            self.work.appendleft(message)
+            return
+        at = next((at for at, piece in enumerate(self.due) if _behind(piece, message)), len(self.due))
+        for piece in reversed((*(doubt if message.void else ()), board)):
             self.due.insert(at, piece)
 
     def move(self, board: Piece) -> None:
@@ -204,8 +205,6 @@ class Row:
         return Message(place=self._place, number=number)
 
 
-def _behind(message: Message, board: Piece, other: Message, piece: Piece) -> bool:
-    """Whether a piece that is due, with its message, stands behind a board that is told of again, with its own."""
-    if piece.draft != board.draft:
-        return piece.draft > board.draft
-    return piece.kind != "text" and piece.start >= board.start and other.number > message.number
+def _behind(piece: Piece, message: Message) -> bool:
+    """Whether a piece stood behind a message when both were written down; what is new is told of before."""
+    return piece.order is not None and piece.order > message.number

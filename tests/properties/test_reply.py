@@ -764,8 +764,9 @@ class ReplyOnScreen(RuleBasedStateMachine):
         answered = any(turn.words.text.strip() for turn in self.turns) or bool(self.earlier)
         expected += self.notice(self.sentence(answered=answered)) if self.reason is not None else []
         if self.may_cut_again:
-            inputs = [text for call in self.calls.values() if call.asked for text in self.aside("question", call)]
-            self.compare_letters(seen, [text for text in expected if isinstance(text, str) and text not in inputs])
+            about = [item for turn in self.turns for item in turn.items]
+            beside = [text for kind, call in about for text in self.aside(kind, call)]
+            self.compare_letters(seen, [text for text in expected if isinstance(text, str) and text not in beside])
             return
         # A stray message for which a line stands that a part may be missing may have been deleted, too.
         beside = [*repeat, *self.leftover, *(missing if self.user_deleted else ())]

@@ -388,6 +388,24 @@ def test_a_question_that_was_written_down_and_not_posted_is_posted_once_behind_i
     assert not any("is to run with this input" in each for each in shown), "it was there already"
 
 
+@pytest.mark.parametrize("shown", [0, 1, 2, 3])
+def test_a_question_stands_behind_its_input_though_the_process_died_twice_and_the_text_is_in_doubt(shown: int) -> None:
+    events = (turn(1), say("Let me."), call("rm"), SPOKEN, ask(LARGE))
+    first = reply_on()
+    feed(first, *events)
+    first.next_operation()
+    second = reply_on(lines=written(first))
+    feed(second, *events)
+    for number in range(shown):
+        second.next_operation()
+        second.settle(Performed(message_id=f"s{number}"))
+    third = reply_on(lines=written(second))
+    feed(third, *events)
+    third.rest()
+    left = short(rest_of(third))
+    assert [each for each in left if each.startswith("post **Allow")] == left[-1:]
+
+
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_what_was_fixed_of_any_turn_does_not_come_out_again(number: int) -> None:
     first = reply_on()
