@@ -112,6 +112,16 @@ def assemble(configuration: Configuration) -> Parts:
     )
 
 
+def agent(configuration: Configuration) -> Agent:
+    """The agent that a configuration describes, for whoever talks to it on no platform.
+
+    Raises:
+        ConfigurationError: names all that is wrong in the first table that is.
+    """
+    configuration.refuse_unknown_tables([*OURS, *(name for name in _modules("adapters") if name != "loopback")])
+    return _agent(configuration, configuration.read("agent", AgentSettings))
+
+
 def pairings(configuration: Configuration) -> AbstractAsyncContextManager[Pairings]:
     """Who is let in beside the configuration, to be looked at and changed also while the gateway runs.
 

@@ -44,6 +44,17 @@ def pair(
 
 
 @app.command()
+def chat(
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration; dragoman.toml in the working folder where not given.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Another model of the configured provider, by its name.")] = None,
+) -> None:
+    """Talk to the agent in the terminal: no platform, nothing is kept."""
+    raise typer.Exit(_command("chat").main(config, model))
+
+
+@app.command()
 def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
     on: Annotated[On, typer.Option(help="The platform to play, or all at once.")] = "slack",
     say: Annotated[str, typer.Option(help="What the user asks.")] = "Show me how to read a big file in Python.",

@@ -13,9 +13,9 @@ class Clean(logging.Formatter):
         return redact(super().format(record))
 
 
-def begin(level: int, form: str) -> None:
-    """Log what is at least so grave, in that form."""
-    handler = logging.StreamHandler()
+def begin(level: int, form: str, handler: logging.Handler | None = None) -> None:
+    """Log what is at least so grave, in that form; on standard error, where there is no other handler."""
+    handler = handler or logging.StreamHandler()
     handler.setFormatter(Clean(form))
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(level)

@@ -84,7 +84,7 @@ class Screen:
         bot = message.author == "bot"
         name, place = "dragoman" if bot else "ada", f" on {stage.name}" if len(self._stages) > 1 else ""
         note = " is writing" if bot and live else ""
-        body: RenderableType = _markdown(seen(stage, message)) if bot else Text(message.text)
+        body: RenderableType = markdown(seen(stage, message)) if bot else Text(message.text)
         return Panel(
             body,
             title=f"[b]{name}[/b]{place}{note}",
@@ -144,8 +144,11 @@ def _complaint(picture: Path, error: OSError) -> str:
     return f"--save-svg {picture}: cannot be written: {error.strerror}"
 
 
-def _markdown(text: str) -> Markdown:
-    """The text rendered, HTML in it shown as it stands: Rich would leave it out, and a chat does not."""
-    rendered = Markdown(text)
+def markdown(text: str, *, addresses: bool = False) -> Markdown:
+    """The text rendered, HTML in it shown as it stands: Rich would leave it out, and a chat does not.
+
+    With ``addresses`` a link shows where it leads, in the place of being one.
+    """
+    rendered = Markdown(text, hyperlinks=not addresses)
     rendered.parsed = _PARSER.parse(text)
     return rendered

@@ -298,7 +298,7 @@ def test_an_interrupt_while_it_loads_ends_it_with_130_and_no_traceback(tmp_path:
 
 
 def test_help_is_there_for_each_command(tmp_path: Path) -> None:
-    for command in ("run", "play", "chunk", "events"):
+    for command in ("run", "chat", "play", "chunk", "events"):
         done = dragoman(command, "--help", cwd=tmp_path)
         assert done.returncode == 0
         assert "Usage: dragoman" in done.stdout
