@@ -56,6 +56,11 @@ class Activity:
             case _:
                 pass
 
+    @property
+    def calls(self) -> list[str]:
+        """All that there were, in call order."""
+        return [*self._calls]
+
     def end(self) -> None:
         """The run is over: what has no result is not going on any more."""
         self._over = True

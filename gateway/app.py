@@ -27,6 +27,7 @@ from gateway.inbound import CommandReceived, Ignored, Inbound, MessageEdited, Me
 from gateway.limit import Limits
 from gateway.platform import Platform
 from gateway.provider import Model
+from gateway.role import Roles
 from gateway.store import Decision, Pairings, Store
 from gateway.terms import Terms
 from gateway.toolbox import Toolbox, open_toolbox
@@ -91,7 +92,7 @@ def assemble(configuration: Configuration) -> Parts:
     Raises:
         ConfigurationError: names all that is wrong in the first table that is.
     """
-    known = [name for name in _modules("adapters") if name != "loopback"]
+    known = _platforms()
     configuration.refuse_unknown_tables([*OURS, FALLBACK, *known])
     present = [name for name in known if name in configuration.tables]
     if not present:
@@ -102,9 +103,7 @@ def assemble(configuration: Configuration) -> Parts:
     settings = configuration.read("agent", AgentSettings)
     platforms = [_platform(configuration, name, pairing=settings.pairing) for name in present]
     store = _chosen(configuration, "store", "kind", "gateway.stores")
-    toolbox = open_toolbox(
-        configuration, lambda name: import_module(f"adapters.{name}").USERS if name in known else None
-    )
+    toolbox = _toolbox(configuration)
     return Parts(
         store=store.create(configuration.read("store", store.Settings)),
         agent=_agent(configuration, settings, toolbox),
@@ -115,6 +114,17 @@ def assemble(configuration: Configuration) -> Parts:
         pairing=settings.pairing,
         terms=Terms(files=toolbox.files, roles=toolbox.roles, patience=toolbox.approval_timeout),
     )
+
+
+def agent(configuration: Configuration) -> tuple[Agent, Roles]:
+    """The agent that a configuration describes, and who has which role, for whoever talks to it on no platform.
+
+    Raises:
+        ConfigurationError: names all that is wrong in the first table that is.
+    """
+    configuration.refuse_unknown_tables([*OURS, FALLBACK, *_platforms()])
+    toolbox = _toolbox(configuration)
+    return _agent(configuration, configuration.read("agent", AgentSettings), toolbox), toolbox.roles
 
 
 def pairings(configuration: Configuration) -> AbstractAsyncContextManager[Pairings]:
@@ -325,6 +335,15 @@ def _chosen(configuration: Configuration, table: str, key: str, package: str) ->
         raise ConfigurationError(msg)
     msg = f"{place}: {key} in [{table}] must be one of {', '.join(known)}, not {name!r}"
     raise ConfigurationError(msg)
+
+
+def _platforms() -> list[str]:
+    return [name for name in _modules("adapters") if name != "loopback"]
+
+
+def _toolbox(configuration: Configuration) -> Toolbox:
+    known = _platforms()
+    return open_toolbox(configuration, lambda name: import_module(f"adapters.{name}").USERS if name in known else None)
 
 
 def _modules(package: str) -> list[str]:

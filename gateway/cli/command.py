@@ -89,6 +89,17 @@ def pair(
     raise typer.Exit(_command("pair").main(config, code=code, show=show, revoke=revoke))
 
 
+@app.command()
+def chat(
+    config: Annotated[
+        Path | None, typer.Option(help="The configuration; dragoman.toml in the working folder where not given.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Another model of the configured provider, by its name.")] = None,
+) -> None:
+    """Talk to the agent in the terminal: no platform, nothing is kept."""
+    raise typer.Exit(_command("chat").main(config, model))
+
+
 @app.command(context_settings={"allow_extra_args": True})
 def play(  # noqa: PLR0913, PLR0917 - a command's options are its function's arguments
     context: typer.Context,

@@ -16,9 +16,12 @@ class Clean(logging.Formatter):
         return redact(super().format(record))
 
 
-def begin(level: int, form: str) -> None:
-    """Log what is at least so grave, in that form; of what libraries say of each call only what went wrong."""
-    handler = logging.StreamHandler()
+def begin(level: int, form: str, handler: logging.Handler | None = None) -> None:
+    """Log what is at least so grave, in that form; of what libraries say of each call only what went wrong.
+
+    On standard error, where there is no other handler.
+    """
+    handler = handler or logging.StreamHandler()
     handler.setFormatter(Clean(form))
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(level)

@@ -172,11 +172,14 @@ def _complaint(picture: Path, error: OSError) -> str:
 def _body(stage: Stage, message: Shown) -> RenderableType:
     """What the bot said; Markdown where it is not entities that mark it up."""
     text = seen(stage, message)
-    return _markdown(text) if message.entities is None else marked(text, message.entities)
+    return markdown(text) if message.entities is None else marked(text, message.entities)
 
 
-def _markdown(text: str) -> Markdown:
-    """The text rendered, HTML in it shown as it stands: Rich would leave it out, and a chat does not."""
-    rendered = Markdown(text)
+def markdown(text: str, *, addresses: bool = False) -> Markdown:
+    """The text rendered, HTML in it shown as it stands: Rich would leave it out, and a chat does not.
+
+    With ``addresses`` a link shows where it leads, in the place of being one.
+    """
+    rendered = Markdown(text, hyperlinks=not addresses)
     rendered.parsed = _PARSER.parse(text)
     return rendered

@@ -13,7 +13,7 @@ from tests.e2e.command import DRAGOMAN, dragoman, environment, play
 
 SLACK = '[slack]\nallow_users = ["U1"]\n'
 GOLDEN = Path(__file__).parent.parent / "golden"
-COMMANDS = ("run", "pair", "play", "chunk", "events")
+COMMANDS = ("run", "chat", "pair", "play", "chunk", "events")
 
 
 @pytest.mark.parametrize(

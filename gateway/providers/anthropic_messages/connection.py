@@ -6,7 +6,7 @@ Rule 3: progress is what the model says. A ping shows that the server lives, not
 """
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 
 from gateway.error import ConfigurationError
 from gateway.event import Error, JsonObject
+from gateway.history import BROKEN_OFF
 from gateway.provider import AssistantMessage, Item, Message, Native, Provider, Request, ToolSpec, UserMessage
 from gateway.providers.anthropic_messages.decoder import ERROR_TYPES, PROTOCOL, Decoder, described
 from gateway.providers.failure import by_status
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from anthropic.types import MessageParam, ToolParam
 
 KEY_SOURCE = "Keys are made at https://platform.claude.com/settings/keys."
+
+SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
 CLOSING_SECONDS = 1.0
 """How long a connection may take to close before it is left to itself."""
@@ -171,7 +175,7 @@ class _Answer:
             model=request.model,
             max_tokens=request.max_tokens,
             system=request.system or omit,
-            messages=[_message(message) for message in request.messages],
+            messages=[_message(message, last=message is request.messages[-1]) for message in request.messages],
             tools=[_tool(spec) for spec in request.tools] or omit,
             cache_control={"type": "ephemeral"},
             stream=True,
@@ -206,11 +210,12 @@ class _Answer:
         return item
 
 
-def _message(message: Message) -> "MessageParam":
+def _message(message: Message, *, last: bool) -> "MessageParam":
     """A message as the API takes it: an answer that it gave itself, unchanged; results in front of what was said."""
     match message:
         case AssistantMessage(native=Native(protocol=protocol, blocks=blocks)) if protocol == PROTOCOL and blocks:
-            return {"role": "assistant", "content": cast("Any", list(blocks))}
+            kept = blocks if last or message.calls else _settled(blocks)
+            return {"role": "assistant", "content": cast("Any", [*kept] or BROKEN_OFF)}
         case AssistantMessage(calls=()):
             return {"role": "assistant", "content": message.text}
         case UserMessage(results=()):
@@ -232,6 +237,20 @@ def _message(message: Message) -> "MessageParam":
                 for result in message.results
             ]
             return {"role": "user", "content": cast("Any", [*results, *_words(message.text)])}
+
+
+def _settled(blocks: Sequence[JsonObject]) -> Sequence[JsonObject]:
+    """The blocks of an answer that paused and did not go on: without the server's calls that have no result.
+
+    The API takes such a call only where it is to go on with it, and no message that ends with a thought.
+    """
+    given = {block.get("tool_use_id") for block in blocks}
+    kept = [each for each in blocks if each.get("type") not in SERVER_CALLS or each.get("id") in given]
+    if len(kept) == len(blocks):
+        return blocks
+    while kept and kept[-1].get("type") in THOUGHTS:
+        kept.pop()
+    return kept
 
 
 def _words(text: str) -> list[JsonObject]:
