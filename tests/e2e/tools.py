@@ -13,6 +13,7 @@ from gateway import app
 from gateway.agent import Agent
 from gateway.cli import main
 from gateway.configuration import Configuration
+from gateway.role import Roles
 from gateway.toolset import Toolset
 from tests.unit.gateway.model import Fake
 
