@@ -5,13 +5,16 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from gateway import approval
 from gateway.app import decide
 from gateway.approval import NOT_YOURS
 from gateway.clerk import Clerk
 from gateway.delivery import Delivery
 from gateway.inbound import CommandReceived, PressReceived
-from gateway.operation import PostMessage, TellPrivately
+from gateway.operation import Expired, Forbidden, PostMessage, TellPrivately
 from gateway.provider import UserMessage
 from gateway.store import Approval
 from gateway.stores.sqlite import MemoryDatabase
@@ -87,16 +90,16 @@ async def test_a_call_that_asks_runs_when_the_asker_allows_it_and_the_answer_goe
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
+        asked = await waiting(rooms)
         assert write.runs == []
-        assert buttons(rooms) == [f"approve:{approval.id}", f"always:{approval.id}", f"deny:{approval.id}"]
-        await press(rooms, f"approve:{approval.id}")
+        assert buttons(rooms) == [f"approve:{asked.id}", f"always:{asked.id}", f"deny:{asked.id}"]
+        await press(rooms, f"approve:{asked.id}")
         await rest(rooms)
         assert len(write.runs) == 1
         assert buttons(rooms) == []
-        first, asked, *_, last = rooms.chat.texts()
+        first, question, *_, last = rooms.chat.texts()
         assert (first, last) == ("I write.", "It is written.")
-        assert "the pier" in asked
+        assert "the pier" in question
         assert [ended.reason for ended in rooms.ended] == ["complete"]
         assert private(rooms) == [("U1", "")]
 
@@ -105,9 +108,9 @@ async def test_a06_a_second_press_and_a_press_that_is_delivered_again_do_nothing
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
+        asked = await waiting(rooms)
         for number in (100, 101, 100, 102):
-            await press(rooms, f"approve:{approval.id}", number=number)
+            await press(rooms, f"approve:{asked.id}", number=number)
         await rest(rooms)
         assert len(write.runs) == 1
         assert len(model.requests) == 2
@@ -117,9 +120,9 @@ async def test_a_stranger_is_refused_alone_and_nothing_runs() -> None:
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
-        await press(rooms, f"approve:{approval.id}", user="U2")
-        await press(rooms, f"deny:{approval.id}", user="U2", number=101)
+        asked = await waiting(rooms)
+        await press(rooms, f"approve:{asked.id}", user="U2")
+        await press(rooms, f"deny:{asked.id}", user="U2", number=101)
         await anyio.sleep(10)
         assert write.runs == []
         assert private(rooms) == [("U2", NOT_YOURS), ("U2", NOT_YOURS)]
@@ -131,8 +134,8 @@ async def test_an_approver_of_the_configuration_may_decide_for_others() -> None:
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         rooms.approvers.add("U2")
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
-        await press(rooms, f"approve:{approval.id}", user="U2")
+        asked = await waiting(rooms)
+        await press(rooms, f"approve:{asked.id}", user="U2")
         await rest(rooms)
         assert len(write.runs) == 1
 
@@ -141,8 +144,8 @@ async def test_a_denied_call_does_not_run_and_the_model_is_told() -> None:
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
-        await press(rooms, f"deny:{approval.id}")
+        asked = await waiting(rooms)
+        await press(rooms, f"deny:{asked.id}")
         await rest(rooms)
         assert write.runs == []
         heard = model.requests[1].messages[-1]
@@ -155,9 +158,9 @@ async def test_a02_a_typed_approval_passes_the_queue_within_a_second(argument: s
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
+        asked = await waiting(rooms)
         began = anyio.current_time()
-        await typed(rooms, replace(command("approve", number=5), argument=argument.format(id=approval.id)))
+        await typed(rooms, replace(command("approve", number=5), argument=argument.format(id=asked.id)))
         while not write.runs:  # noqa: ASYNC110 - as above
             await anyio.sleep(0.01)
         assert anyio.current_time() - began < 1
@@ -169,7 +172,7 @@ async def test_a03_other_words_are_no_consent_and_are_answered_behind_the_decisi
     model.answers = [*model.answers, whole("The north gate.")]
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
+        asked = await waiting(rooms)
         for number, text in ((5, "wait, which gate is that?"), (6, "yes")):
             said = message(text, number=number)
             stored = await rooms.store.ingest(said)
@@ -177,9 +180,9 @@ async def test_a03_other_words_are_no_consent_and_are_answered_behind_the_decisi
             rooms.conversations.take(said, stored)
         await anyio.sleep(60)
         assert write.runs == []
-        told = [text for text in rooms.chat.texts() if f"approve {approval.id}" in text]
+        told = [text for text in rooms.chat.texts() if f"approve {asked.id}" in text]
         assert len(told) == 2  # the question itself, and once to who wrote meanwhile
-        await press(rooms, f"deny:{approval.id}")
+        await press(rooms, f"deny:{asked.id}")
         await rest(rooms)
         assert len(model.requests) == 4
 
@@ -207,10 +210,10 @@ async def test_a05_a_press_behind_the_time_out_runs_nothing_and_the_message_says
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write], terms=Terms(patience=300)) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
+        asked = await waiting(rooms)
         await rooms.query("update gw_approval set expires = expires - 310")
         await rooms.store.approvals.expire()
-        await press(rooms, f"approve:{approval.id}")
+        await press(rooms, f"approve:{asked.id}")
         await rest(rooms)
         assert write.runs == []
         assert buttons(rooms) == []
@@ -242,13 +245,13 @@ async def test_a_stop_ends_a_run_that_waits_and_withdraws_what_it_asked(word: st
     model, write = writer()
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
+        asked = await waiting(rooms)
         stop = command("stop" if word == "stop" else "new", number=5)
         stored = await rooms.store.ingest(stop)
         assert stored is not None
         rooms.conversations.take(stop, stored)
         await rest(rooms)
-        await press(rooms, f"approve:{approval.id}")
+        await press(rooms, f"approve:{asked.id}")
         await anyio.sleep(10)
         assert write.runs == []
         assert buttons(rooms) == []
@@ -260,8 +263,8 @@ async def test_what_is_allowed_for_good_is_not_asked_again_until_it_is_revoked()
     write = Fake("write", safe=False, approval=True)
     async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
         tasks.start_soon(rooms.conversations.run)
-        approval = await waiting(rooms)
-        await press(rooms, f"always:{approval.id}")
+        asked = await waiting(rooms)
+        await press(rooms, f"always:{asked.id}")
         await rest(rooms)
         await rooms.store.ingest(message("Go!", number=2))
         await rest(rooms)
@@ -278,13 +281,13 @@ async def test_a10_an_approval_waits_over_a_kill_and_the_run_goes_on_once() -> N
         screen = chat()
         async with house(model, screen, database=database, inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
             tasks.start_soon(rooms.conversations.run)
-            approval = await waiting(rooms)
+            asked = await waiting(rooms)
             await kill(rooms, tasks)
         async with house(model, screen, database=database, tools=[write]) as (rooms, tasks):
             tasks.start_soon(rooms.conversations.run)
             await anyio.sleep(5)
             assert write.runs == []
-            await press(rooms, f"approve:{approval.id}")
+            await press(rooms, f"approve:{asked.id}")
             await rest(rooms)
     assert len(write.runs) == 1
     assert len(model.requests) == 2
@@ -334,3 +337,35 @@ async def test_s11_approvals_and_words_of_two_conversations_stay_in_their_own() 
         await press(rooms, f"deny:{second.id}", number=101, channel="C2")
         await rest(rooms)
         assert len(write.runs) == 1
+
+
+@given(seed=st.text(), call=st.text(), may_stand=st.booleans())
+@settings(deadline=None)
+def test_a08_the_data_of_a_button_is_short_whatever_the_ids_are(seed: str, call: str, *, may_stand: bool) -> None:
+    for button in approval.buttons(approval.identifier(seed, call), may_stand=may_stand):
+        assert button.data.isascii()
+        assert len(button.data) <= 64
+
+
+async def test_a08_where_nobody_can_be_asked_nothing_runs_and_the_run_ends() -> None:
+    model, write = writer()
+    screen = chat()
+    screen.fates.extend([Forbidden(reason="archived")] * 3)
+    async with house(model, screen, inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        await rest(rooms)
+        assert write.runs == []
+        assert [ended.failure for ended in rooms.ended] == ["archived"]
+        assert await rooms.store.approvals.open(place().key) == []
+
+
+async def test_a11_a_press_that_cannot_be_answered_counts_all_the_same() -> None:
+    model, write = writer()
+    async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
+        tasks.start_soon(rooms.conversations.run)
+        asked = await waiting(rooms)
+        rooms.chat.fates.append(Expired())  # query is too old
+        await press(rooms, f"approve:{asked.id}")
+        await rest(rooms)
+        assert len(write.runs) == 1
+        assert buttons(rooms) == []
