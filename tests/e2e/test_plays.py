@@ -140,7 +140,7 @@ def answers(venue: Venue) -> list[str]:
 async def parked(folder: Path) -> None:
     """Return when the run waits and no process owns it: what was shown is written down then."""
     with anyio.fail_after(PATIENCE), closing(sqlite3.connect(folder / "dragoman.db")) as database:
-        while database.execute("select count(*) from gw_conv where owner is null and due is null").fetchone() != (1,):
+        while database.execute(PARKED).fetchone() != (1,):  # noqa: ASYNC110 - another process does it
             await anyio.sleep(0.05)
 
 
