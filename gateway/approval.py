@@ -101,7 +101,9 @@ def refusal(approval: Approval | None, conversation: str, user: str, *, approver
 def settled(approval: Approval) -> str:
     """What is said to who comes too late."""
     match approval.state:
-        case "open" | "approved":
+        case "open":
+            return ""
+        case "approved":
             return "(This was approved already.)"
         case "denied":
             return "(This was denied already.)"

@@ -241,6 +241,7 @@ class Conversations:
         if entries is None:
             await patiently(work.conversation, lambda: self._store.park(work))
             return
+        self._told.pop(work.sequence, None)
         lines = [history.to_json(entry) for entry in entries]
         await patiently(work.conversation, lambda: self._store.finish(work, lines))
 
@@ -251,6 +252,7 @@ class Conversations:
             OwnershipLostError: that is what went wrong.
         """
         conversation = work.conversation
+        self._told.pop(work.sequence, None)
         if _is_loss(error):
             raise OwnershipLostError(conversation) from error
         if work.attempt > LAST_ATTEMPT:
@@ -321,7 +323,8 @@ class Conversations:
             self._told[work.sequence] = stream.taken
             await self._withdraw(work, reply.unasked)
             return None
-        await self._withdraw(work, [each.id for each in await self._store.approvals.open(work.conversation)])
+        waiting = await patiently(work.conversation, lambda: self._store.approvals.open(work.conversation))
+        await self._withdraw(work, [each.id for each in waiting])
         self._tell_end(work, reply, "error")
         return [Ended(reason="error")]
 

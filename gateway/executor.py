@@ -9,6 +9,7 @@ Rule 3: one task does what the schedule gives out, in that order; a cancellation
 Rule 4: what a tool does wrong is its result. What the stream or the store refuses ends the whole, as itself.
 """
 
+import logging
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from typing import Self, cast
 
 import anyio
 
+from gateway.error import DragomanError
 from gateway.event import (
     ApprovalRequested,
     ApprovalResolved,
@@ -38,10 +40,13 @@ from gateway.event import (
 from gateway.history import Answered, Entry, Returned, Started
 from gateway.output import fitted
 from gateway.provider import Call
+from gateway.redaction import redact
 from gateway.schedule import FAILURES, STOPPED, Act, Ask, Cancel, Past, Schedule, Settle, Start, Tell, Withdraw
 from gateway.store import Approval
 from gateway.tool import Context, User
 from gateway.toolset import Refusal, Toolset, Traits
+
+log = logging.getLogger(__name__)
 
 PROGRESS = 0.4
 """Seconds between two words of a tool about how far it is."""
@@ -133,7 +138,7 @@ class Executor:
             quiet = await self._group.__aexit__(kind, error, traceback)
         except BaseExceptionGroup:
             if self._broken is None:
-                if error is None:
+                if error is None or isinstance(error, anyio.get_cancelled_exc_class()):
                     raise
                 return False  # it is the one of the body, in a group
             quiet = None
@@ -369,11 +374,13 @@ class Executor:
                 raise
             wrong = "It cancelled itself."
         except BaseExceptionGroup as group:
-            if (stray := group.split((Exception, SystemExit))[1]) is not None:
+            if (stray := group.split(_is_tools_own)[1]) is not None:
                 raise stray from None
-            wrong = _words(group)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - rule 4
-            wrong = _words(error)
+            wrong = self._failure(job.call, group)
+        except BaseException as error:
+            if not _is_tools_own(error):
+                raise
+            wrong = self._failure(job.call, error)
         folder = None if context is None else context.folder
         if said is not None:
             return said, None, folder
@@ -383,6 +390,14 @@ class Executor:
         if clock.cancel_called:
             return job.warned(f"Timed out after {limit:g} s."), "timeout", folder
         return wrong, "failed", folder
+
+    def _failure(self, call: Call, error: BaseException) -> str:
+        """What the model reads of an error, without secrets; the log has all of what nobody foresaw."""
+        if isinstance(error, DragomanError):
+            log.info("tool %s (%s) failed: %s", call.name, call.tool_use_id, error)
+        else:
+            log.warning("tool %s (%s) failed", call.name, call.tool_use_id, exc_info=error)
+        return redact(_words(error))
 
     async def _report(self, job: _Job, scope: anyio.CancelScope) -> None:
         """Say now and then how far a tool is: the newest that it said, from whichever thread."""
@@ -439,9 +454,17 @@ def _resolved(approval: Approval) -> ApprovalResolved:
     )
 
 
+def _is_tools_own(error: BaseException) -> bool:
+    """Whether an error is the tool's, and so its result; other languages' panics are no ``Exception``."""
+    ours = (KeyboardInterrupt, GeneratorExit, anyio.get_cancelled_exc_class())
+    return not isinstance(error, (*ours, BaseExceptionGroup))
+
+
 def _words(error: BaseException) -> str:
     """What an error says; of a group, what each says that is in it."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return "; ".join(_words(each) for each in group.exceptions)
-    return str(error).strip() or type(error).__name__
+    words, kind = str(error).strip(), type(error).__name__
+    plain = isinstance(error, DragomanError | ValueError | RuntimeError | OSError)
+    return words if words and plain else f"{kind}: {words}".rstrip(": ")

@@ -35,6 +35,7 @@ class Telling:
     in_turn: bool = False
     spoken: bool = False
     _number: int = 0
+    _called: bool = False
     _end: MessageEnd | None = None
     _failed: bool = False
     _blocks: dict[str, ContentBlockStart] = field(default_factory=dict[str, ContentBlockStart])
@@ -66,6 +67,7 @@ class Telling:
             case ToolUseStart(block_id=block_id, tool_use_id=call):
                 self._writing[block_id] = call
                 self._calls.append(call)
+                self._called = True
             case ToolUseEnd(tool_use_id=call):
                 self._writing = {block: each for block, each in self._writing.items() if each != call}
             case ContentBlockEnd(block_id=block_id):
@@ -105,7 +107,6 @@ class Telling:
         return ends
 
     def _closing(self) -> Iterator[Event]:
-        called = bool(self._calls)
         if not self.spoken:
             yield from self.open_blocks()
             yield BROKEN_OFF if self._end is None else self._end
@@ -119,11 +120,12 @@ class Telling:
                     )
                 if call in results:
                     yield result(results[call])
-        yield TurnEnd(turn_number=self._number, has_tool_calls=called)
+        yield TurnEnd(turn_number=self._number, has_tool_calls=self._called)
 
     def _forget(self) -> None:
         self._blocks.clear()
         self._writing.clear()
         self._calls.clear()
+        self._called = False
         self._undecided.clear()
         self._known.clear()

@@ -12,6 +12,7 @@ from typing import Literal
 import anyio
 
 from gateway.cli.stage import Stage
+from gateway.error import UsageError
 from gateway.script import ScriptedUser
 
 NAMES: dict[str, Literal["ada", "bob"]] = {"asker": "ada", "stranger": "bob"}
@@ -55,10 +56,13 @@ class People:
         began = anyio.current_time()
         unsubscribe = self.stage.subscribe(self.wake)
         try:
-            for user in self.users:
+            for number, user in enumerate(self.users, start=1):
                 await self._moment(user, began)
-                await self._do(user)
-            await self._until(lambda: self.ended() >= self._asked)
+                await self._do(user, number)
+            await self._until(self._over)
+            if self.ended() < self._asked:
+                msg = "the run waits for an approval, and nobody in the script decides: add a [[user]] that presses"
+                raise UsageError(msg)
         finally:
             unsubscribe()
 
@@ -67,26 +71,31 @@ class People:
             case "end":
                 await self._until(lambda: self.ended() >= self._asked)
             case "approval":
-                await self._until(lambda: self._approval() is not None)
+                await self._until(lambda: self._approval() is not None or self.ended() >= self._asked)
             case seconds:
                 await anyio.sleep_until(began + seconds)
 
-    async def _do(self, user: ScriptedUser) -> None:
+    async def _do(self, user: ScriptedUser, number: int) -> None:
         who = NAMES[user.who]
         if user.say is not None:
             for _ in range(user.times):
                 self._asked += user.who == "asker"
                 self.stage.ask(user.say, who=who, shared=self.shared)
             return
-        await self._until(lambda: self._approval() is not None)
-        if (found := self._approval()) is None:
-            return
-        message, buttons = found
-        data = next(data for data in buttons if data.startswith(f"{user.press}:"))
+        await self._until(self._over)
+        message, buttons = self._approval() or ("", list[str]())
+        data = next((data for data in buttons if data.startswith(f"{user.press}:")), None)
+        if data is None:
+            msg = f"user {number} of the script: there is no button {user.press!r} to press"
+            raise UsageError(msg)
         for time in range(user.times):
             self.stage.press(who, message, data, stale=time > 0)
         if user.who == "asker":
             self._decided.add(message)
+
+    def _over(self) -> bool:
+        """Whether all is answered, or waits for somebody to press."""
+        return self.ended() >= self._asked or self._approval() is not None
 
     def _approval(self) -> tuple[str, list[str]] | None:
         """The first message that asks, and that the asker has not decided about: its buttons' data."""

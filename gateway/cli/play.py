@@ -176,7 +176,7 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
     records = {stage.name: Record() for stage in stages}
     people = [People(stage, _users(options), lambda record=records[stage.name]: len(record.ended)) for stage in stages]
     connected, stop, seen = anyio.Event(), anyio.Event(), Seen(records, people)
-    question, refused = read(options.say), list[str]()
+    question, refused, lost = read(options.say), list[str](), list[UsageError]()
 
     def put() -> None:
         for each in people:
@@ -195,21 +195,31 @@ async def _answer(options: Options, stages: Sequence[Stage], configuration: Path
         parts = replace(parts, platforms=tuple(_listening(each, refuses) for each in parts.platforms))
         tasks.start_soon(lambda: app.serve(parts, watch=seen.watch, ready=connected.set, stop=stop))
         await connected.wait()
-        tasks.start_soon(_act, people, stop)
+        tasks.start_soon(_act, people, stop, lost)
         if options.headless:
             put()
         else:
             await Screen(stages, options.save_svg, options.faults).show(put, until=stop)
     if refused:
         raise refusal(refused[0], question)
+    if lost:
+        raise lost[0]
     return records
 
 
-async def _act(people: Sequence[People], stop: anyio.Event) -> None:
-    """Let everybody do what they do, and end when that is done, and all is answered."""
+async def _act(people: Sequence[People], stop: anyio.Event, lost: list[UsageError]) -> None:
+    """Let everybody do what they do, and end when that is done, and all is answered; or when it never will be."""
+
+    async def act(each: People) -> None:
+        try:
+            await each.act()
+        except UsageError as error:
+            lost.append(error)
+            tasks.cancel_scope.cancel()
+
     async with anyio.create_task_group() as tasks:
         for each in people:
-            tasks.start_soon(each.act)
+            tasks.start_soon(act, each)
     stop.set()
 
 

@@ -18,7 +18,7 @@ from gateway.tools.form import Form
 MOST = 20_000
 """Characters that are given at once."""
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
 """A file right in the conversation's folder, and nothing that leads out of it."""
 
 

@@ -15,7 +15,7 @@ from adapters.loopback.venue import Venue
 from gateway.approval import NOT_YOURS
 from gateway.event import from_json
 from gateway.grammar import check_run
-from tests.e2e.command import configure, connected, play
+from tests.e2e.command import configure, connected, dragoman, play
 
 pytestmark = pytest.mark.anyio
 
@@ -189,3 +189,18 @@ async def test_s11_two_approvals_of_two_conversations_are_each_decided_in_their_
         assert len([text for text in answers(venue) if "Approved by" in text]) == 2
         assert answers(venue).count("I deploy.") == 2
         await until(venue, lambda: venue.whispers("bob") == [NOT_YOURS])
+
+
+@pytest.mark.parametrize(
+    ("users", "said"),
+    [
+        ("", "nobody in the script decides"),
+        ('[[user]]\npress = "approve"\n[[user]]\npress = "deny"\n', "user 2 of the script: there is no button 'deny'"),
+    ],
+)
+def test_a_script_in_which_somebody_would_wait_for_ever_ends_in_a_sentence(
+    users: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "play.toml").write_text(ASKS + users, encoding="utf-8")
+    done = dragoman("play", "--headless", "--script", tmp_path / "play.toml", cwd=tmp_path)
+    assert (done.returncode, said in done.stderr) == (2, True)

@@ -372,6 +372,7 @@ async def test_a_run_ends_at_its_deadline_also_inside_a_tool() -> None:
     model, sleep = Model([called(("u1", "sleep", {}))]), Fake("sleep", seconds=50)
     ran = await run(agent(model, tools=[sleep], limits=Limits(deadline=20)))
     check_run(ran.events)
+    assert ran.events[-2] == TurnEnd(turn_number=1, has_tool_calls=True)
     assert ran.answered.reason == "deadline"
     assert ran.results == [("u1", "interrupted")]
     assert ran.minutes.entries[-2:] == [

@@ -302,6 +302,15 @@ async def gathers(given: JsonObject, context: Context) -> str:
     raise BaseExceptionGroup(msg, [ValueError("one thing"), SystemExit("other thing")])
 
 
+class Panic(BaseException):
+    """What a library written in another language raises."""
+
+
+async def panics(given: JsonObject, context: Context) -> str:
+    msg = "index out of bounds"
+    raise Panic(msg)
+
+
 async def leaves(given: JsonObject, context: Context) -> str:
     del given, context
     raise SystemExit(3)
@@ -323,7 +332,13 @@ async def objects(given: JsonObject, context: Context) -> str:
 
 
 @pytest.mark.parametrize(
-    ("work", "words"), [(gathers, "one thing; other thing"), (leaves, "3"), (wordless, "KeyError")]
+    ("work", "words"),
+    [
+        (gathers, "one thing; SystemExit: other thing"),
+        (leaves, "SystemExit: 3"),
+        (panics, "Panic: index out of bounds"),
+        (wordless, "KeyError"),
+    ],
 )
 async def test_whatever_a_tool_raises_is_its_result(
     work: Callable[[JsonObject, Context], Awaitable[str]], words: str

@@ -36,6 +36,13 @@ async def test_a_result_that_was_cut_is_read_on_until_all_of_it_is_known(tmp_pat
     assert "".join(read) == LONG
 
 
+@pytest.mark.parametrize("call", ["toolu_1", "_abc", "-x", "...", "", "a/b", "ä"])
+async def test_whatever_a_call_is_named_the_file_of_its_result_can_be_read(call: str, tmp_path: Path) -> None:
+    text = await fitted(LONG, tmp_path, call)
+    name = text.split("the whole is in the file ")[1].split(".]")[0]
+    assert ReadOutput().problem({"file": name}) is None
+
+
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "a/b", "..", ".hidden", "", "a\0b"])
 def test_what_is_no_file_of_the_conversation_is_no_input(name: str) -> None:
     assert ReadOutput().problem({"file": name}) is not None
