@@ -65,7 +65,7 @@ class Function:
     def problem(self, input: JsonObject) -> str | None:  # noqa: A002 - the field's word
         """Why an input does not satisfy the schema, in a sentence for the model; none where it does."""
         try:
-            self.model.model_validate(input)
+            self.model.model_validate_json(to_json(input), strict=True)
         except ValidationError as error:
             found = error.errors(include_url=False, include_input=False, include_context=False)
             places = [f"{'.'.join(map(str, each['loc'])) or 'the whole'}: {each['msg']}" for each in found[:_PROBLEMS]]
@@ -95,7 +95,7 @@ class Function:
 
         What is no string becomes JSON.
         """
-        given = self.model.model_validate(input)
+        given = self.model.model_validate_json(to_json(input), strict=True)
         arguments = {field.alias or name: getattr(given, name) for name, field in self.model.model_fields.items()}
         if self.context is not None:
             arguments[self.context] = context
@@ -115,7 +115,7 @@ class Function:
                 return to_json(said, fallback=str).decode()
 
     def _whole(self, given: JsonObject) -> JsonObject:
-        return self.model.model_validate(given).model_dump(mode="json", by_alias=True)
+        return self.model.model_validate_json(to_json(given), strict=True).model_dump(mode="json", by_alias=True)
 
 
 @overload

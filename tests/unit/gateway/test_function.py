@@ -279,3 +279,14 @@ def test_a_time_limit_is_above_nothing() -> None:
 def test_the_function_itself_stays_to_be_had() -> None:
     assert isinstance(move, Function)
     assert move.function.__name__ == "move"
+
+
+@pytest.mark.parametrize("given", [{"count": "3", "on": True}, {"count": 3, "on": "yes"}, {"count": 3.0, "on": 1}])
+def test_what_a_person_saw_is_what_the_function_gets_and_nothing_that_was_made_of_it(given: JsonObject) -> None:
+    @tool
+    def press(count: int, on: bool) -> str:
+        """Press."""
+        return f"{count} {on}"
+
+    assert press.problem(given) is not None
+    assert press.problem({"count": 3, "on": True}) is None
