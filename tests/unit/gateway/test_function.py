@@ -282,7 +282,7 @@ def test_the_function_itself_stays_to_be_had() -> None:
 
 
 @pytest.mark.parametrize("given", [{"count": "3", "on": True}, {"count": 3, "on": "yes"}, {"count": 3.0, "on": 1}])
-def test_what_a_person_saw_is_what_the_function_gets_and_nothing_that_was_made_of_it(given: JsonObject) -> None:
+def test_what_a_person_saw_is_what_the_function_gets_and_nothing_that_was_made_of_it(given: dict[str, Any]) -> None:
     @tool
     def press(count: int, on: bool) -> str:
         """Press."""
