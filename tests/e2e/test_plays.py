@@ -1,4 +1,4 @@
-"""Plays with tools, on every platform: the real command, a platform that enforces its rules, people who press buttons."""
+"""Plays with tools on every platform: the real command, a platform that enforces its rules, people who press."""
 
 import json
 from collections.abc import Sequence
