@@ -1,4 +1,4 @@
-"""``kill -9`` of ``dragoman run`` while a tool waits for a person, or works; the platform lives on, and a new one starts.
+"""``kill -9`` of ``dragoman run`` while a tool waits for a person or works; the platform lives on, a new one starts.
 
 The tool is a function in a file of its own, as a user writes one. It writes down when it begins, so that what it did
 outlives the process, whatever that still told.
