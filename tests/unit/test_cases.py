@@ -16,7 +16,7 @@ import pytest
 from tests.cases import load, waiting
 
 TESTS = Path(__file__).parents[1]
-FILES = ("access", "attachments", "ordering", "platform", "render", "session")
+FILES = ("access", "approval", "attachments", "ordering", "platform", "render", "session")
 NAME = re.compile(r"test_([a-z]\d\d)_")
 
 
