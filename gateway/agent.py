@@ -5,7 +5,9 @@ task that owns the run, and puts every event into the run's stream; it never yie
 
 Rule 1: what the model said is in the history before anybody is asked to allow anything of it.
 Rule 2: whatever happens ends in an ``AgentEnd`` with its reason, or in a run that waits for a person.
-Rule 3: a stop ends the model's message and its tools at once. Of what had begun it is said that it may have been done.
+Rule 3: a call is known by its id, in the history and to who allows it. A message that uses one again in its run is
+        broken off there, as nothing that was allowed before may allow what it calls now.
+Rule 4: a stop ends the model's message and its tools at once. Of what had begun it is said that it may have been done.
 """
 
 import json
@@ -28,6 +30,7 @@ from gateway.event import (
     Event,
     MessageEnd,
     ToolErrorType,
+    ToolUseStart,
     TurnEnd,
     TurnStart,
     Usage,
@@ -48,6 +51,8 @@ from gateway.toolset import Toolset
 log = logging.getLogger(__name__)
 
 SILENT = Error(error_type="unknown", error_message="the model's message had no end", retryable=False)
+
+REUSED = Error(error_type="unknown", error_message="the model used the id of a call twice", retryable=False)
 
 SAME = 3
 """After so many turns with an equal call and an equal result a run goes in a circle."""
@@ -291,9 +296,14 @@ class _Run:
 
     async def _listen(self, executor: Executor) -> Answered | None:
         """Have the model speak, and its tools begin; none where its message did not come to its end."""
-        self._speech = Speech()
+        self._speech, used = Speech(), self._used()
         async with self._model.provider.stream(self._request()) as items:
             async for item in items:
+                if isinstance(item, ToolUseStart):
+                    if item.tool_use_id in used:
+                        self._speech.take(REUSED)
+                        break
+                    used.add(item.tool_use_id)
                 self._speech.take(item)
                 match item:
                     case Native() | Error():
@@ -353,6 +363,11 @@ class _Run:
     def _started(self) -> list[str]:
         """The calls of this turn that have begun."""
         return [each.call.tool_use_id for each in self._said[self._turn_at :] if isinstance(each, Started)]
+
+    def _used(self) -> set[str]:
+        """The ids of the calls that are in the history of the run."""
+        said = {call.tool_use_id for each in self._said if isinstance(each, Answered) for call in each.calls}
+        return said | {each.call.tool_use_id for each in self._said if isinstance(each, Started)}
 
     # What it is made of.
 

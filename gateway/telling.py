@@ -39,6 +39,7 @@ class Telling:
     _end: MessageEnd | None = None
     _failed: bool = False
     _blocks: dict[str, ContentBlockStart] = field(default_factory=dict[str, ContentBlockStart])
+    _nameless: set[str] = field(default_factory=set[str])  # blocks of calls that have no name yet
     _writing: dict[str, str] = field(default_factory=dict[str, str])  # call by block
     _calls: list[str] = field(default_factory=list[str])  # without a result, in call order
     _undecided: dict[str, str] = field(default_factory=dict[str, str])  # approval by call
@@ -64,7 +65,10 @@ class Telling:
                 self._forget()
             case ContentBlockStart(block_id=block_id):
                 self._blocks[block_id] = event
+                if event.block_type == "tool_use":
+                    self._nameless.add(block_id)
             case ToolUseStart(block_id=block_id, tool_use_id=call):
+                self._nameless.discard(block_id)
                 self._writing[block_id] = call
                 self._calls.append(call)
                 self._called = True
@@ -97,12 +101,16 @@ class Telling:
         """What is still to be told before the run may end; nothing, where no turn is open."""
         return list(self._closing()) if self.in_turn else []
 
-    def open_blocks(self) -> list[ToolUseEnd | ContentBlockEnd]:
-        """What ends the blocks that are being written."""
-        ends = list[ToolUseEnd | ContentBlockEnd]()
+    def open_blocks(self) -> list[ToolUseStart | ToolUseEnd | ContentBlockEnd]:
+        """What ends the blocks that are being written; a call that has no name yet gets one that no call has."""
+        ends = list[ToolUseStart | ToolUseEnd | ContentBlockEnd]()
         for block_id, block in self._blocks.items():
-            if block_id in self._writing:
-                ends.append(ToolUseEnd(tool_use_id=self._writing[block_id], input=None, problem="invalid_json"))
+            call = self._writing.get(block_id)
+            if block_id in self._nameless:
+                call = f"nameless {self._number} {block_id}"
+                ends.append(ToolUseStart(block_id=block_id, tool_use_id=call, tool_name=""))
+            if call is not None:
+                ends.append(ToolUseEnd(tool_use_id=call, input=None, problem="invalid_json"))
             ends.append(ContentBlockEnd(block_id=block_id, block_type=block.block_type))
         return ends
 
@@ -124,6 +132,7 @@ class Telling:
 
     def _forget(self) -> None:
         self._blocks.clear()
+        self._nameless.clear()
         self._writing.clear()
         self._calls.clear()
         self._called = False

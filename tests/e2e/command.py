@@ -78,6 +78,7 @@ def configure(
     model: str = "",
     pace: float = 0,
     settings: Mapping[str, Value] | None = None,
+    tools: Mapping[str, Value] | None = None,
 ) -> None:
     """Configure a gateway for any platform; see ``write_configuration``.
 
@@ -89,6 +90,7 @@ def configure(
         model: as there.
         pace: as there.
         settings: over those of the venue.
+        tools: over those of the built-in table, where there are some.
     """
     (folder / "script.toml").write_text(turns, encoding="utf-8")
     script = {"script": str(folder / "script.toml"), "pace": pace}
@@ -98,6 +100,7 @@ def configure(
         table("store", {"kind": "sqlite", "path": str(folder / "dragoman.db")}),
         table("pacing", {"time_scale": time_scale}),
         table(venue.name, venue.settings(folder) | dict(settings or {})),
+        *([] if tools is None else [table("tools", {"files": str(folder / "files")} | dict(tools))]),
     )
     (folder / "dragoman.toml").write_text("\n".join(tables), encoding="utf-8")
 

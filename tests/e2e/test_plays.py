@@ -1,194 +1,159 @@
-"""Tools and approvals on each platform: scripts that ``dragoman play`` plays, and a gateway that is killed."""
+"""Plays with tools on every platform: the real command, a platform that enforces its rules, people who press."""
 
 import json
-import sqlite3
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, closing
-from importlib import import_module
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
-from adapters.loopback.venue import Venue
-from gateway.approval import NOT_YOURS
-from gateway.event import from_json
-from gateway.grammar import check_run
-from tests.e2e.command import configure, connected, dragoman, play
-
-pytestmark = pytest.mark.anyio
+from gateway import grammar
+from gateway.event import Envelope, from_json
+from tests.e2e.command import dragoman, play
 
 PLAYS = Path(__file__).parent / "plays"
 PLATFORMS = ("slack", "discord", "telegram")
-PARKED = "select count(*) from gw_conv where owner is null and due is null"
-SCALE = 20.0
-PATIENCE = 60
+
+WHISPERS = {
+    "slack": "chat.postEphemeral",
+    "discord": "POST /webhooks/{application}/{token}",
+    "telegram": "answerCallbackQuery",
+}
+"""The call by which somebody is told something alone. Telegram's also ends the wait of who is told nothing."""
+
+SPOKEN = (
+    "I look at the tide first, then I note it down, and in the end I deploy what you asked me for. This takes a moment."
+)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+def played(platform: str, script: str, folder: Path) -> Any:
+    return play(folder, "--on", platform, "--script", PLAYS / f"{script}.toml", "--time-scale", "60")
 
 
-def events(report: dict[str, Any]) -> list[Any]:
-    """The events of a run, held to the grammar."""
-    told = [from_json(json.dumps(envelope)) for envelope in report["events"]]
-    assert [envelope.seq for envelope in told] == list(range(len(told)))
-    check_run(envelope.event for envelope in told)
-    return told
+def envelopes(report: dict[str, Any]) -> list[Envelope]:
+    """The events of the one run, in the order in which they were told."""
+    found = [from_json(json.dumps(each)) for each in report["events"]]
+    assert [each.seq for each in found] == list(range(len(found)))
+    assert all(before.timestamp <= behind.timestamp for before, behind in pairwise(found))
+    grammar.check_run(each.event for each in found)
+    return found
 
 
-def at(told: Sequence[Any], kind: str, call: str | None = None) -> Any:
-    """The first event of a kind, of a call if one is named."""
-    return next(
-        each for each in told if each.event.type == kind and call in {None, getattr(each.event, "tool_use_id", None)}
-    )
+def the(events: Sequence[Envelope], kind: str, call: str = "") -> Envelope:
+    """The one event of a kind: of a call, where one is named."""
+    (found,) = (each for each in events if each.event.type == kind and call == getattr(each.event, "tool_use_id", ""))
+    return found
 
 
-def results(told: Sequence[Any]) -> list[tuple[str, str | None]]:
-    return [(each.event.tool_use_id, each.event.error_type) for each in told if each.event.type == "tool_result"]
+def of(events: Sequence[Envelope], kind: str) -> list[Any]:
+    return [each.event for each in events if each.event.type == kind]
 
 
 def texts(report: dict[str, Any]) -> list[str]:
     return [message["text"] for message in report["messages"] if message["author"] == "bot"]
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_read_starts_while_the_model_talks_and_what_asks_runs_once_when_the_asker_allows_it(
-    platform: str, tmp_path: Path
-) -> None:
-    report = play(tmp_path, "--on", platform, "--script", PLAYS / "approval.toml", "--pace", "60")
-    told = events(report)
-    read, end = at(told, "tool_start", "call-1-1"), at(told, "message_end")
+def assert_words_once_and_in_order(report: dict[str, Any], *answers: str) -> None:
+    """What the model said stands there whole; chunks may be cut where a call came."""
+    shown = [text for text in texts(report) if not text.startswith(("_Used", "Used", "I asked to run"))]
+    assert "".join("".join(shown).split()) == "".join("".join(answers).split())
+    assert [call for call in report["calls"] if call["status"] == 429 or call["retry_after"] is not None] == []
+
+
+def assert_approval_was_played(report: dict[str, Any]) -> None:
+    events = envelopes(report)
+    look, note, deploy = "call-1-1", "call-1-2", "call-1-3"
+    (end, _) = (each for each in events if each.event.type == "message_end")
+
+    read = the(events, "tool_start", look)
     assert read.seq < end.seq
     assert read.timestamp < end.timestamp
-    write, done = at(told, "tool_start", "call-1-2"), at(told, "tool_result", "call-1-1")
-    assert write.seq > at(told, "tool_use_confirmed", "call-1-2").seq
-    assert write.timestamp >= done.timestamp or write.seq > read.seq
-    allowed = at(told, "approval_resolved")
-    assert (allowed.event.decision, allowed.event.tool_use_id) == ("approved", "call-1-3")
-    assert at(told, "tool_start", "call-1-3").seq > allowed.seq
-    assert len([each for each in told if each.event.type == "tool_start"]) == 3
-    assert results(told) == [("call-1-1", None), ("call-1-2", None), ("call-1-3", None)]
-    assert texts(report)[-1] == "All is done: low water is at six, and it is deployed."
-    assert any("Approved by" in text for text in texts(report))
-    assert report["end"] == "complete"
+
+    write = the(events, "tool_start", note)
+    assert write.seq > the(events, "tool_use_confirmed", note).seq
+    assert (write.timestamp - read.timestamp).total_seconds() >= 0.1
+
+    asked, decided = the(events, "approval_requested", deploy), the(events, "approval_resolved", deploy)
+    run = the(events, "tool_start", deploy)
+    assert end.seq < asked.seq < decided.seq < run.seq
+    assert (decided.event.decision, run.event.input) == ("approved", {"to": "the pier"})  # type: ignore[union-attr]
+
+    results = [(each.tool_use_id, each.content, each.is_error) for each in of(events, "tool_result")]
+    assert results == [
+        (look, "Low water at six.", False),
+        (note, "Noted.", False),
+        (deploy, "Deployed.", False),
+    ]
+    assert len(of(events, "tool_start")) == 3
+    assert (report["end"], events[-1].event.reason) == ("complete", "complete")  # type: ignore[union-attr]
+
+    assert_words_once_and_in_order(report, SPOKEN, "All is done: low water is at six, and it is deployed.")
+    (question,) = (text for text in texts(report) if text.startswith("I asked to run"))
+    assert '"to": "the pier"' in question
+    assert "Approved by" in question
+    assert "/approve" not in question
+    told = [call for call in report["calls"] if call["method"] == WHISPERS[report["platform"]]]
+    assert len(told) == (3 if report["platform"] == "telegram" else 2)
+    assert all((call["status"], call["error"]) == (200, None) for call in told)
 
 
-def test_the_three_platforms_ask_at_once_in_one_process(tmp_path: Path) -> None:
-    reports: Any = play(tmp_path, "--on", "all", "--script", PLAYS / "approval.toml")
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_read_starts_early_a_write_waits_and_what_asks_runs_once_when_the_asker_allows_it(
+    platform: str, tmp_path: Path
+) -> None:
+    assert_approval_was_played(played(platform, "approval", tmp_path))
+
+
+def test_on_all_platforms_at_once_each_asks_its_own_people(tmp_path: Path) -> None:
+    reports = played("all", "approval", tmp_path)
+    assert [each["platform"] for each in reports] == [*PLATFORMS]
     for report in reports:
-        assert results(events(report))[-1] == ("call-1-3", None)
+        assert_approval_was_played(report)
+    names = [the(envelopes(report), "approval_requested", "call-1-3").event for report in reports]
+    assert len({each.approval_id for each in names if each.type == "approval_requested"}) == len(PLATFORMS)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_failure_of_what_cascades_ends_its_kin_and_nothing_else(platform: str, tmp_path: Path) -> None:
-    report = play(tmp_path, "--on", platform, "--script", PLAYS / "cascade.toml")
-    assert results(events(report)) == [("call-1-1", "failed"), ("call-1-2", "cancelled"), ("call-1-3", None)]
+def test_a_failure_of_what_cascades_ends_the_later_one_of_the_kind_and_no_other(platform: str, tmp_path: Path) -> None:
+    report = played(platform, "cascade", tmp_path)
+    events = envelopes(report)
+    assert {each.tool_use_id for each in of(events, "tool_start")} == {"call-1-1", "call-1-3"}
+    shell, build, look = of(events, "tool_result")
+    assert (shell.tool_use_id, shell.is_error, shell.error_type) == ("call-1-1", True, "failed")
+    assert (build.tool_use_id, build.is_error, build.error_type) == ("call-1-2", True, "cancelled")
+    assert "an earlier call" in build.content
+    assert "failed" in build.content
+    assert (look.tool_use_id, look.content, look.is_error) == ("call-1-3", "A cat.", False)
+    assert report["end"] == "complete"
+    assert_words_once_and_in_order(report, "I run both, and look.", "The first one failed, so the second was not run.")
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_nothing_runs_of_a_message_that_was_cut_inside_of_a_call(platform: str, tmp_path: Path) -> None:
-    report = play(tmp_path, "--on", platform, "--script", PLAYS / "cut.toml")
-    told = events(report)
-    assert results(told) == [("call-1-1", "cut")]
-    assert not [each for each in told if each.event.type == "tool_start"]
-    assert texts(report)[-1] == "My call was cut, so nothing was deployed."
+def test_of_a_message_that_is_cut_in_a_call_nothing_runs_and_the_model_is_told(platform: str, tmp_path: Path) -> None:
+    report = played(platform, "cut", tmp_path)
+    events = envelopes(report)
+    assert of(events, "tool_start") == []
+    (told,) = of(events, "tool_result")
+    assert (told.is_error, told.error_type) == (True, "cut")
+    assert "cut" in told.content
+    assert [each.stop_reason for each in of(events, "message_end")] == ["max_tokens", "end"]
+    assert report["end"] == "complete"
+    assert_words_once_and_in_order(report, "I deploy.", "My call was cut, so nothing was deployed.")
 
 
 ASKS = """
 [[tool]]
 name = "deploy"
-result = "Deployed."
 approval = true
 
 [[turn]]
 text = "I deploy."
-calls = [{ name = "deploy", input = { to = "the pier" } }]
+calls = [{ name = "deploy" }]
 
 [[turn]]
 text = "It is deployed."
 """
-
-
-@asynccontextmanager
-async def stage(platform: str, folder: Path) -> AsyncGenerator[Venue]:
-    """A platform, and a gateway configured for it whose model asks before it deploys."""
-    async with import_module(f"adapters.loopback.{platform}").open_venue(SCALE, None) as venue:
-        configure(folder, venue, SCALE, ASKS)
-        with (folder / "dragoman.toml").open("a", encoding="utf-8") as file:
-            file.write(f'\n[tools]\nenable = []\nscript = "{folder / "script.toml"}"\nfiles = "{folder / "files"}"\n')
-        yield venue
-
-
-def asking(venue: Venue) -> list[tuple[str, str]]:
-    """The messages that ask for approval, and the data of the button that allows it."""
-    return [
-        (message.id, data)
-        for message in venue.messages()
-        if message.author == "bot"
-        for _, data in venue.buttons(message.id)
-        if data.startswith("approve:")
-    ]
-
-
-def answers(venue: Venue) -> list[str]:
-    return [message.text for message in venue.messages() if message.author == "bot"]
-
-
-async def parked(folder: Path) -> None:
-    """Return when the run waits and no process owns it: what was shown is written down then."""
-    with anyio.fail_after(PATIENCE), closing(sqlite3.connect(folder / "dragoman.db")) as database:
-        while database.execute(PARKED).fetchone() != (1,):  # noqa: ASYNC110 - another process does it
-            await anyio.sleep(0.05)
-
-
-async def until(venue: Venue, condition: Any) -> None:
-    with anyio.fail_after(PATIENCE):
-        await venue.until(condition)
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-async def test_a10_an_approval_that_waits_over_a_kill_is_granted_then_and_the_tool_runs_once(
-    platform: str, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as venue:
-        async with connected(tmp_path, venue) as process:
-            venue.ask("Go!")
-            await until(venue, lambda: len(asking(venue)) == 1)
-            await parked(tmp_path)
-            process.kill()
-            await process.wait()
-        async with connected(tmp_path, venue):
-            ((message, data),) = asking(venue)
-            for _ in range(2):
-                venue.press("ada", message, data, stale=True)
-            await until(venue, lambda: "It is deployed." in answers(venue) and not asking(venue))
-        said = answers(venue)
-        assert (said.count("I deploy."), said.count("It is deployed.")) == (1, 1)
-        assert len([text for text in said if "Approved by" in text]) == 1
-    assert (tmp_path / "log").read_text(encoding="utf-8").count("Traceback") == 0
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-async def test_s11_two_approvals_of_two_conversations_are_each_decided_in_their_own(
-    platform: str, tmp_path: Path
-) -> None:
-    async with stage(platform, tmp_path) as venue, connected(tmp_path, venue):
-        venue.ask("Go!", shared=True)
-        await until(venue, lambda: len(asking(venue)) == 1)
-        ((message, data),) = asking(venue)
-        venue.say("Go!", where="channel" if platform == "slack" else "direct")
-        await until(venue, lambda: len(asking(venue)) == 2)
-        venue.press("bob", message, data)
-        for each, allows in asking(venue):
-            for _ in range(2):
-                venue.press("ada", each, allows, stale=True)
-        await until(venue, lambda: answers(venue).count("It is deployed.") == 2 and not asking(venue))
-        assert len([text for text in answers(venue) if "Approved by" in text]) == 2
-        assert answers(venue).count("I deploy.") == 2
-        await until(venue, lambda: venue.whispers("bob") == [NOT_YOURS])
 
 
 @pytest.mark.parametrize(

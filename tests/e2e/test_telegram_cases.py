@@ -4,9 +4,10 @@ case's id.
 The gateway runs in this process, with a model in memory.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
@@ -23,9 +24,10 @@ from gateway.store import Store
 from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from gateway.terms import Terms
+from gateway.tool import Tool
 from tests.cases import case
 from tests.unit.gateway.chat import platform
-from tests.unit.gateway.model import Model, agent, whole
+from tests.unit.gateway.model import Fake, Model, agent, called, whole
 
 SCALE = 60.0
 ADA, GROUP, FORUM = 101, -200, -1_000_000_000_300
@@ -49,12 +51,14 @@ async def opened(database: MemoryDatabase) -> AsyncGenerator[Store]:
 
 
 @asynccontextmanager
-async def gateway(telegram: LoopbackTelegram, model: Model, *, bubble: int = 800) -> AsyncGenerator[list[RunEnded]]:
+async def gateway(
+    telegram: LoopbackTelegram, model: Model, *, bubble: int = 800, tools: Sequence[Tool] = ()
+) -> AsyncGenerator[list[RunEnded]]:
     """A gateway that is connected, and the runs that have ended in it; cut off at the end."""
     adapter = create(Settings(base_url=telegram.base_url, bubble=bubble))
     parts = Parts(
         store=opened(MemoryDatabase()),
-        agent=agent(model),
+        agent=agent(model, tools=tools),
         platforms=(platform(adapter, name="telegram"),),
         warnings=(),
         concurrent_runs=5,
@@ -281,3 +285,71 @@ async def test_r16_a_table_that_grows_when_it_is_drawn_is_split_and_nothing_is_l
 
 def drawn(telegram: LoopbackTelegram) -> str:
     return "\n".join(message.text for message in telegram.messages(author="bot"))
+
+
+def data_of(message: Message) -> list[str]:
+    """What is behind a message's buttons."""
+    rows = (message.reply_markup or {}).get("inline_keyboard", [])
+    return [button["callback_data"] for row in cast("list[list[dict[str, str]]]", rows) for button in row]
+
+
+async def asked(telegram: LoopbackTelegram) -> Message:
+    """The message that asks, once it does."""
+    found = await telegram.until(lambda: [each for each in telegram.messages(author="bot") if data_of(each)])
+    return found[0]
+
+
+async def ended(runs: list[RunEnded]) -> RunEnded:
+    """The run, once it has ended."""
+    while not runs:  # noqa: ASYNC110 - a list tells nobody that it grew; who waits is bound by the gateway's own end
+        await anyio.sleep(0.01)
+    return runs[0]
+
+
+LONG_ID = case("A08")["input"]["tool_call_id"]
+
+
+async def test_a08_however_long_the_id_of_a_call_is_its_buttons_have_short_names_and_work(
+    telegram: LoopbackTelegram,
+) -> None:
+    write = Fake("write", safe=False, approval=True)
+    model = Model([called((LONG_ID, "write", {})), whole("Done.")])
+    async with gateway(telegram, model, tools=[write]) as runs:
+        telegram.say(ADA, ADA, "go")
+        question = await asked(telegram)
+        assert all(len(data.encode()) <= 64 for data in data_of(question))
+        telegram.press(ADA, ADA, question.id, data_of(question)[0])
+        assert (await ended(runs)).reason == "complete"
+    assert len(write.runs) == 1
+
+
+async def test_a08_where_the_question_cannot_be_shown_nothing_runs_and_nothing_hangs(
+    telegram: LoopbackTelegram,
+) -> None:
+    write = Fake("write", safe=False, approval=True)
+    telegram.fail_next("sendMessage", "Bad Request: BUTTON_DATA_INVALID", times=100)
+    async with gateway(telegram, Model([called((LONG_ID, "write", {})), whole("Done.")]), tools=[write]) as runs:
+        telegram.say(ADA, ADA, "go")
+        await ended(runs)
+    assert write.runs == []
+
+
+@pytest.mark.parametrize("error_code", [0, 400, 500])
+async def test_a11_a_press_that_cannot_be_answered_counts_and_the_buttons_go(
+    telegram: LoopbackTelegram, error_code: int
+) -> None:
+    refusal = case("A11")["input"]["script"]["answerCallbackQuery"]
+    write = Fake("write", safe=False, approval=True)
+    async with gateway(telegram, Model([called(("u1", "write", {})), whole("Done.")]), tools=[write]) as runs:
+        telegram.say(ADA, ADA, "go")
+        question = await asked(telegram)
+        if error_code == refusal["error_code"]:
+            telegram.presses.outdate()
+            telegram.fail_next("answerCallbackQuery", refusal["description"], times=100)
+        else:
+            telegram.fail_next("answerCallbackQuery", error_code=error_code, times=100)
+        telegram.press(ADA, ADA, question.id, data_of(question)[0])
+        assert (await ended(runs)).reason == "complete"
+        assert data_of(telegram.message(ADA, question.id)) == []
+        assert "Approved" in telegram.message(ADA, question.id).text
+    assert len(write.runs) == 1
