@@ -8,6 +8,8 @@ import pytest
 from gateway import grammar
 from gateway.address import Address
 from gateway.approval import NOT_YOURS, UNKNOWN
+from gateway.clerk import Clerk
+from gateway.inbound import PressReceived
 from gateway.stores.sqlite import MemoryDatabase
 from tests.unit.gateway.chat import command, edited, message, place
 from tests.unit.gateway.house import House, house, kill
@@ -145,6 +147,28 @@ async def test_a_command_of_who_did_not_ask_decides_nothing(argument: str) -> No
         assert write.runs == []
         assert (await waiting(rooms)).state == "open"
         assert any(NOT_YOURS in text for text in [*rooms.chat.texts(), *(said for _, said in private(rooms))])
+
+
+@pytest.mark.parametrize("user", ["U1", "U2"])
+async def test_nobody_of_another_platform_decides_here_whatever_their_id(user: str) -> None:
+    model, write = writer()
+    async with house(model, chat(), inbox=[message("Go!")], tools=[write]) as (rooms, tasks):
+        rooms.approvers.add("U2")
+        tasks.start_soon(rooms.conversations.run)
+        approval = await waiting(rooms)
+        clerk = Clerk(rooms.store.approvals, rooms.approver)
+        there = replace(place(), platform="other")
+        typed_there = replace(command("approve", number=5, user=user), address=there, argument=approval.id)
+        pressed = PressReceived(
+            event_id="e",
+            press="p",
+            message_id="m",
+            address=there,
+            user=user,
+            data=f"approve:{approval.id}",
+            direct=False,
+        )
+        assert [await clerk.weigh(typed_there), await clerk.weigh(pressed)] == [UNKNOWN, UNKNOWN]
 
 
 async def test_who_asked_for_an_earlier_run_decides_nothing_of_anothers() -> None:
