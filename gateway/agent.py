@@ -14,7 +14,7 @@ import json
 import logging
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -80,7 +80,6 @@ class Case:
         said: what there is of this run: what was asked, and all that followed.
         user: who asked.
         approvals: what the run has asked people to allow.
-        grants: the tools that are allowed in the conversation for good.
         overwritable: what is shown can be taken back.
         goes_on: its events so far were told in this process.
     """
@@ -89,7 +88,6 @@ class Case:
     said: tuple[Entry, ...]
     user: User
     approvals: tuple[Approval, ...] = ()
-    grants: tuple[str, ...] = ()
     overwritable: bool = True
     goes_on: bool = False
 
@@ -111,6 +109,10 @@ class Recorder(Protocol):
 
     async def withdraw(self, approval_id: str) -> None:
         """There is nothing left to decide about it."""
+        ...
+
+    async def grants(self) -> Collection[str]:
+        """The tools that are allowed in the conversation for good, as of now."""
         ...
 
     def context(self, call: Call, report: Report) -> Context:
@@ -251,7 +253,7 @@ class _Run:
 
     async def _take_up(self, turn: Turn) -> Answered | None:
         """What is left to be done of a turn whose message had ended; none where that is to wait for approval."""
-        async with self._executor() as executor:
+        async with await self._executor() as executor:
             await executor.restore(turn.answered, self._said[self._turn_at :], turn.approvals)
             return None if await executor.settle() else turn.answered
 
@@ -259,7 +261,7 @@ class _Run:
         """One message of the model, and its calls; none where one of them waits for approval."""
         self._retries.begin()
         reason: Literal["interrupted", "error"] = "error"
-        async with self._executor() as executor:
+        async with await self._executor() as executor:
             while (answered := await self._listen(executor)) is None:
                 if (found := await self._after_failure(executor)) is not None:
                     reason = found
@@ -371,12 +373,13 @@ class _Run:
 
     # What it is made of.
 
-    def _executor(self) -> Executor:
+    async def _executor(self) -> Executor:
+        """For one message of the model: what is allowed by then, people may have changed since the one before."""
         recorder, case = self._recorder, self._case
         return Executor(
             tools=self._agent.tools,
             user=case.user,
-            grants=case.grants,
+            grants=await recorder.grants(),
             put=self._put,
             keep=self._keep_all,
             ask=lambda call, may_stand: recorder.ask(call, may_stand=may_stand),

@@ -305,7 +305,6 @@ class Conversations:
             said=(*past.said, *begun),
             user=self._terms.user(platform.name, work.message.user),
             approvals=past.approvals,
-            grants=work.grants,
             overwritable=adapter.capabilities.surface != "post",
             goes_on=told > 0,
         )

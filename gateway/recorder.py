@@ -37,7 +37,7 @@ class RunRecorder:
         terms: on which tools are used.
 
     Raises:
-        OwnershipLostError: from every method, where the run is another process's.
+        OwnershipLostError: from ``keep``, ``ask`` and ``withdraw``, where the run is another process's.
     """
 
     def __init__(self, store: Store, work: Work, *, begun: Sequence[Entry], user: User, terms: Terms) -> None:
@@ -86,6 +86,13 @@ class RunRecorder:
     async def withdraw(self, approval_id: str) -> None:
         """See ``gateway.agent.Recorder``."""
         await patiently(self._work.conversation, lambda: self._store.withdraw(self._work, approval_id))
+
+    async def grants(self) -> list[str]:
+        """See ``gateway.agent.Recorder``."""
+        conversation = self._work.conversation
+        return [
+            each.tool_name for each in await patiently(conversation, lambda: self._store.approvals.grants(conversation))
+        ]
 
     def context(self, call: Call, report: Report) -> Context:
         """See ``gateway.agent.Recorder``."""

@@ -9,7 +9,7 @@ Rule 3: what a run came to is in the history before the next question, also wher
 import logging
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -112,6 +112,7 @@ class _Minutes:
     memory: _Memory
     folder: Path
     entries: list[Entry]
+    allowed: Collection[str]
     approvals: dict[str, Approval] = field(default_factory=dict[str, Approval])
     calls: dict[str, Call] = field(default_factory=dict[str, Call])
 
@@ -142,6 +143,10 @@ class _Minutes:
         """See ``gateway.agent.Recorder``."""
         if self.approvals[approval_id].state == "open":
             self.approvals[approval_id] = replace(self.approvals[approval_id], state="withdrawn")
+
+    async def grants(self) -> Collection[str]:
+        """See ``gateway.agent.Recorder``."""
+        return self.allowed
 
     def decide(self, decided: Approval, *, granted: bool, standing: bool) -> None:
         """A person has decided."""
@@ -240,6 +245,7 @@ class Chat:
             memory=self._memory,
             folder=self._folder,
             entries=[Asked(speaker=WHO, text=question)],
+            allowed=self._grants,
         )
         self._view.begin(None if self._keyboard.typed else question)
         answered, told = await self._go_on(minutes, 0)
@@ -265,7 +271,6 @@ class Chat:
             said=tuple(minutes.entries),
             user=self._user,
             approvals=tuple(minutes.approvals.values()),
-            grants=tuple(sorted(self._grants)),
             overwritable=self._view.overwritable,
             goes_on=told > 0,
         )

@@ -6,7 +6,7 @@ outlives the process, whatever that still told.
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import AbstractAsyncContextManager, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +64,19 @@ async def venue(request: pytest.FixtureRequest) -> AsyncIterator[Venue]:
         yield opened
 
 
-def prepare(folder: Path, venue: Venue) -> None:
+TWICE = """
+[[turn]]
+text = "I deploy both."
+calls = [{ name = "deploy", input = { to = "the pier" } }, { name = "deploy", input = { to = "the bank" } }]
+
+[[turn]]
+text = "That is all."
+"""
+
+
+def prepare(folder: Path, venue: Venue, script: str = SCRIPT) -> None:
     (folder / "tool.py").write_text(TOOL, encoding="utf-8")
-    configure(folder, venue, SCALE, SCRIPT, tools={"modules": [str(folder / "tool.py")], "enable": []})
+    configure(folder, venue, SCALE, script, tools={"modules": [str(folder / "tool.py")], "enable": []})
 
 
 def query(folder: Path, sql: str) -> list[Any]:
@@ -105,9 +115,18 @@ def buttons(venue: Venue) -> list[tuple[str, str]]:
 async def asked(venue: Venue) -> tuple[str, str]:
     """Ask; and the button that allows what the model wants to do, once that is shown."""
     venue.ask("Deploy it, please.", shared=True)
+    return await allowing(venue)
+
+
+async def allowing(venue: Venue, before: str = "") -> tuple[str, str]:
+    """The button that allows something, once there is one below another message than the one before."""
+
+    def found() -> list[tuple[str, str]]:
+        return [(at, data) for at, data in buttons(venue) if at != before and data.startswith("approve:")]
+
     with anyio.fail_after(PATIENCE):
-        await venue.until(lambda: buttons(venue))
-    return next((message, data) for message, data in buttons(venue) if data.startswith("approve:"))
+        await venue.until(found)
+    return found()[0]
 
 
 async def answered(venue: Venue) -> list[str]:
@@ -187,3 +206,27 @@ async def test_a_tool_in_whose_middle_the_gateway_was_killed_is_not_begun_again_
     assert (first, last) == ("I deploy it now.", "That is all.")
     assert "Done." not in question
     assert "may have" in results(tmp_path)[-1]
+
+
+async def test_a_press_that_is_delivered_again_to_another_process_allows_nothing_more(
+    venue: Venue, tmp_path: Path
+) -> None:
+    prepare(tmp_path, venue, TWICE)
+    async with connected(tmp_path, venue) as gateway:
+        first, allow = await asked(venue)
+        venue.press("ada", first, allow)
+        second, other = await allowing(venue, first)
+        await until(lambda: parked(tmp_path))
+        gateway.kill()
+    async with connected(tmp_path, venue):
+        with suppress(LookupError):  # Discord tells a new session nothing of an old one's
+            venue.repeat("press")
+        venue.press("ada", first, allow, stale=True)
+        with anyio.fail_after(PATIENCE):
+            await venue.until(lambda: venue.whispers("ada"))
+        assert began(tmp_path) == ["the pier"]
+        assert parked(tmp_path)
+        venue.press("ada", second, other.replace("approve:", "deny:"))
+        shown = await answered(venue)
+    assert began(tmp_path) == ["the pier"]
+    assert "It was not run." in shown[-2]

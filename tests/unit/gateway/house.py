@@ -25,6 +25,7 @@ from gateway.stores.mailbox import Mailbox
 from gateway.stores.sqlite import MemoryDatabase
 from gateway.terms import Terms
 from gateway.tool import Memory, Tool
+from gateway.toolset import Policy
 from tests.unit.gateway.chat import Chat, message, platform
 from tests.unit.gateway.model import Model, agent
 
@@ -211,6 +212,7 @@ async def house(
     history_characters: int = 100_000,
     database: MemoryDatabase | None = None,
     tools: Sequence[Tool] = (),
+    policy: Mapping[str, Policy] | None = None,
     terms: Terms | None = None,
 ) -> AsyncGenerator[tuple[House, TaskGroup]]:
     """A gateway without its edges. Inside the context conversations are not running yet.
@@ -230,7 +232,7 @@ async def house(
 
         conversations = Conversations(
             store=store,
-            agent=agent(model, history_characters, tools=tools),
+            agent=agent(model, history_characters, tools=tools, policy=policy),
             delivery=delivery,
             platforms={"chat": platform(link)} if platforms is None else platforms,
             admits=admits,

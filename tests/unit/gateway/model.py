@@ -1,7 +1,7 @@
 """A model in memory, for runners on virtual time: says what it is told to, at its pace, and can be made to fail."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from gateway.limit import Limits
 from gateway.provider import Call, Item, Native, Request
 from gateway.store import Approval
 from gateway.tool import Context, Report, Tool, User
-from gateway.toolset import Toolset
+from gateway.toolset import Policy, Toolset
 
 USAGE = Usage(input_tokens=10, output_tokens=3)
 
@@ -103,7 +103,12 @@ class Model:
 
 
 def agent(
-    model: Model, history_characters: int = 100_000, *, tools: Sequence[Tool] = (), limits: Limits | None = None
+    model: Model,
+    history_characters: int = 100_000,
+    *,
+    tools: Sequence[Tool] = (),
+    policy: Mapping[str, Policy] | None = None,
+    limits: Limits | None = None,
 ) -> Agent:
     """Somebody to ask."""
     return Agent(
@@ -111,7 +116,7 @@ def agent(
         model=provider.Model(provider=model, name="model-1", max_tokens=100),
         system="Be brief.",
         history_characters=history_characters,
-        tools=Toolset(tools={tool.name: tool for tool in tools}),
+        tools=Toolset(tools={tool.name: tool for tool in tools}, policy=policy or {}),
         limits=limits or Limits(retries=0, deadline=1_000_000.0),
     )
 
@@ -159,6 +164,9 @@ class Minutes:
     async def withdraw(self, approval_id: str) -> None:
         self.withdrawn.append(approval_id)
         await anyio.lowlevel.checkpoint()
+
+    async def grants(self) -> Sequence[str]:
+        return ()
 
     def context(self, call: Call, report: Report) -> Context:
         return Context(
