@@ -15,12 +15,12 @@ ME = Identity(team="T1", user="UBOT", bot="B1")
 
 
 def sent(text: str, *, markup: bool = True) -> dict[str, object]:
-    """What goes to Slack of a text, the same for a post and for an edit."""
+    """What goes to Slack of a text, the same for a post and for an edit, which takes buttons away that were there."""
     post = render(PostMessage(address=HERE, text=text, markup=markup)).arguments
     edit = render(EditMessage(address=HERE, message_id="18.1", text=text, markup=markup)).arguments
     fields = ("markdown_text", "text", "blocks", "attachments")
     of_post, of_edit = ({name: each[name] for name in fields if name in each} for each in (post, edit))
-    assert of_post == of_edit
+    assert of_post == {name: value for name, value in of_edit.items() if value != []}
     return of_post
 
 
@@ -45,7 +45,7 @@ def test_r10_one_star_and_three_stars_are_not_ours_to_translate() -> None:
 @pytest.mark.parametrize("markup", [True, False], ids=["markdown", "plain"])
 def test_r11_no_digit_is_lost(markup: bool) -> None:
     ((_, text),) = case("R11")["assert"]
-    assert next(iter(sent(case("R11")["input"]["text"], markup=markup).values())) == text
+    assert list(sent(case("R11")["input"]["text"], markup=markup).values()) == [text]
 
 
 def test_l16_what_is_measured_is_what_is_sent() -> None:
