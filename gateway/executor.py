@@ -31,7 +31,6 @@ from gateway.event import (
     ModelEvent,
     ToolErrorType,
     ToolProgress,
-    ToolResult,
     ToolStart,
     ToolUseConfirmed,
     ToolUseEnd,
@@ -41,9 +40,10 @@ from gateway.history import Answered, Entry, Returned, Started
 from gateway.output import fitted
 from gateway.provider import Call
 from gateway.redaction import redact
+from gateway.retelling import result
 from gateway.schedule import FAILURES, STOPPED, Act, Ask, Cancel, Past, Schedule, Settle, Start, Tell, Withdraw
 from gateway.store import Approval
-from gateway.tool import Context, User
+from gateway.tool import Context, Report, User
 from gateway.toolset import Refusal, Toolset, Traits
 
 log = logging.getLogger(__name__)
@@ -52,8 +52,6 @@ PROGRESS = 0.4
 """Seconds between two words of a tool about how far it is."""
 
 MAY_HAVE_RUN = "It had begun, so it may have run, in part or whole; look before repeating it."
-
-Report = Callable[[str, float | None, float | None], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -418,15 +416,7 @@ class Executor:
 
     async def _tell(self, job: _Job) -> None:
         if (returned := job.returned) is not None:
-            await self._say(
-                ToolResult(
-                    tool_use_id=returned.tool_use_id,
-                    content=returned.content,
-                    content_length=returned.length,
-                    is_error=returned.error_type is not None,
-                    error_type=returned.error_type,
-                )
-            )
+            await self._say(result(returned))
 
     async def _say(self, event: Event) -> bool:
         """Put an event of ours where it may come; whether it could."""

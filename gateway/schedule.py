@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from gateway.event import StopReason, ToolErrorType
+from gateway.history import MAY_HAVE_RUN
 from gateway.store import ApprovalState
 from gateway.toolset import Refusal, Traits
 
@@ -36,10 +37,7 @@ CUT: dict[StopReason, Refusal] = {
 UNCONFIRMED = Refusal(error_type="cut", content="Your message may have been cut, so this call was not made.")
 STOPPED = Refusal(error_type="cancelled", content="Cancelled: the run was stopped.")
 KIN_FAILED = Refusal(error_type="cancelled", content="Cancelled: an earlier call, on which it may depend, failed.")
-INTERRUPTED = Refusal(
-    error_type="interrupted",
-    content="Interrupted: the process ended while it ran. It may have run; look before repeating it.",
-)
+INTERRUPTED = Refusal(error_type="interrupted", content=MAY_HAVE_RUN)
 DECIDED: dict[ApprovalState, Refusal] = {
     "denied": Refusal(error_type="denied", content="denied: the user did not allow this call"),
     "expired": Refusal(error_type="expired", content="denied: not answered in time"),

@@ -83,7 +83,7 @@ class Toolset:
             return Refusal(error_type="invalid_input", content=f"The input {words}; write it again, whole.")
         try:
             return self._judged(tool, given, user, grants)
-        except Exception as error:  # noqa: BLE001 - rule 1
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - rule 1
             return Refusal(error_type="failed", content=f"{name} failed before it began: {error}")
 
     def _judged(self, tool: Tool, given: JsonObject, user: User, grants: Collection[str]) -> Traits | Refusal:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.output import fitted
-from gateway.tools.read_output import MOST, OutputError, ReadOutput
+from gateway.tools.read_output import MOST, OutputError, read_output
 from tests.unit.gateway.tools.conversation import context
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ async def test_a_result_that_was_cut_is_read_on_until_all_of_it_is_known(tmp_pat
     ours = replace(context(), folder=tmp_path)
     name, read = await kept(tmp_path), list[str]()
     for start in range(0, len(LONG), MOST):
-        said = await ReadOutput().call({"file": name, "start": start}, ours)
+        said = await read_output.call({"file": name, "start": start}, ours)
         first, _, rest = said.partition("\n")
         assert f"of {len(LONG)}]" in first
         read.append(rest)
@@ -40,12 +40,12 @@ async def test_a_result_that_was_cut_is_read_on_until_all_of_it_is_known(tmp_pat
 async def test_whatever_a_call_is_named_the_file_of_its_result_can_be_read(call: str, tmp_path: Path) -> None:
     text = await fitted(LONG, tmp_path, call)
     name = text.split("the whole is in the file ")[1].split(".]")[0]
-    assert ReadOutput().problem({"file": name}) is None
+    assert read_output.problem({"file": name}) is None
 
 
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "a/b", "..", ".hidden", "", "a\0b"])
 def test_what_is_no_file_of_the_conversation_is_no_input(name: str) -> None:
-    assert ReadOutput().problem({"file": name}) is not None
+    assert read_output.problem({"file": name}) is not None
 
 
 async def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ async def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(OutputError, match="no file"):
-        await ReadOutput().call({"file": "link.txt"}, replace(context(), folder=folder))
+        await read_output.call({"file": "link.txt"}, replace(context(), folder=folder))
 
 
 async def test_what_is_behind_the_end_is_said_to_be_nothing(tmp_path: Path) -> None:
     name = await kept(tmp_path)
     with pytest.raises(OutputError, match="nothing behind"):
-        await ReadOutput().call({"file": name, "start": len(LONG)}, replace(context(), folder=tmp_path))
+        await read_output.call({"file": name, "start": len(LONG)}, replace(context(), folder=tmp_path))
